@@ -1,0 +1,31 @@
+package ir
+
+import (
+	"fmt"
+	"strings"
+)
+
+// labelOf returns the wire label of an enum value; an out-of-range value prints
+// as "unknown(n)", which no decoder accepts.
+func labelOf[T ~uint8](table []string, v T) string {
+	if int(v) < len(table) && table[v] != "" {
+		return table[v]
+	}
+	return fmt.Sprintf("unknown(%d)", uint8(v))
+}
+
+// parseLabel finds a wire label in its table. The error lists what would do.
+func parseLabel[T ~uint8](kind string, table []string, text string) (T, error) {
+	for i, label := range table {
+		if label != "" && label == text {
+			return T(i), nil
+		}
+	}
+	known := make([]string, 0, len(table))
+	for _, label := range table {
+		if label != "" {
+			known = append(known, label)
+		}
+	}
+	return 0, fmt.Errorf("unknown %s %q (one of %s)", kind, text, strings.Join(known, ", "))
+}

@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Substrate is the place where hands act: this machine, a sandbox, a container
+// (T-SUB-1). It is injected by cmd/car and carries Env. Its methods confine to
+// the root but judge nothing. Safe for concurrent use.
+type Substrate interface {
+	// Name is a short stable word: "local", "sandbox", "docker:<image>".
+	Name() string
+	Describe() Description
+	// Exec runs shell text. Both streams go to w in arrival order. It returns when
+	// the shell has ended and its pipes were drained or abandoned, or ctx is done and the group was killed.
+	Exec(ctx context.Context, e Exec, w io.Writer) (Exit, error)
+	FS() FS
+	// Spool opens a new 0600 file below the session's scratch for output beyond bounds.
+	Spool(name string) (io.WriteCloser, string, error)
+	// Close ends every process that this substrate still owns and removes the scratch folder.
+	Close() error
+}
+
+// Description says what a substrate is and what it really confines (P-GUARD-7).
+type Description struct {
+	// Root is the canonical absolute path of the workspace; Scratch is the session's TMPDIR.
+	Root    string
+	Scratch string
+	// Dialect is the shell that runs Exec: "bash" or "sh".
+	Dialect string
+	// Confinement names what holds shell children: "none", "landlock", "bwrap", "container".
+	Confinement string
+	// Limits are sentences about what is not enforced, for the start line and doctor.
+	Limits []string
+}
+
+// Exec is shell text to run, byte for byte (G-SHELL-5).
+type Exec struct {
+	Text    string
+	Timeout time.Duration
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code        int
+	Signal      string
+	TimedOut    bool
+	Duration    time.Duration
+	LeftRunning []int
+}
+
+// FS is the file system below Env: rooted handles, literal paths, no judgement
+// of protected names. Paths outside the root are for reading only.
+type FS interface {
+	Stat(path string) (Info, error)
+	Lstat(path string) (Info, error)
+	Readlink(path string) (string, error)
+	Open(path string) (File, error)
+	ReadDir(path string) ([]fs.DirEntry, error)
+	// Replace writes a temporary file beside the target, fsyncs, calls verify with
+	// what is there now (nil, os.ErrNotExist where nothing is) and renames only if verify returns nil.
+	Replace(path string, content []byte, mode os.FileMode, verify func(now []byte, err error) error) (Info, error)
+}

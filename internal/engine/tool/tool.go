@@ -1,0 +1,143 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"car/internal/engine/ir"
+)
+
+// Effect is the worst a tool can do (T-SET-1). The zero value is the worst.
+type Effect uint8
+
+// The effects, from worst to best.
+const (
+	Outward Effect = iota
+	Write
+	Read
+)
+
+// Spec is what a tool says of itself, fixed for the process (T-SET-1).
+type Spec struct {
+	Name        string
+	Description string
+	// Parameters is a JSON Schema object with additionalProperties false; Returns is optional.
+	Parameters json.RawMessage
+	Returns    json.RawMessage
+	Effect     Effect
+	// Category groups tools for people: filesystem, shell, utility.
+	Category string
+	// CountField names the output member whose number is the result count of receipts (E-LOG-3).
+	CountField string
+	// Timeout bounds an attempt when its action names none; 0 is no bound.
+	Timeout time.Duration
+	// Idempotent tools may be answered from a cache (E-IDEM-1).
+	Idempotent bool
+	// Version takes part in approvals, so that a changed tool is asked for again (G-APPR-1).
+	Version string
+}
+
+// Call is one attempt as a tool sees it (E-EXEC-3). Parameters passed the schema.
+type Call struct {
+	Tool     string
+	Params   map[string]any
+	Action   ir.ActionID
+	Proposal ir.ProposalID
+	// CallID is the host's own name for the call (A-LOOP-4), empty outside a conversation.
+	CallID  string
+	Session string
+	Tenant  string
+	// Attempt counts from 1, by the engine.
+	Attempt int
+	// Timeout is what the engine allows; 0 is no bound.
+	Timeout         time.Duration
+	ExpectedEffects map[string]any
+	Returns         json.RawMessage
+	Mode            ir.InvocationMode
+}
+
+// Effects is what a call would do, as data (T-SET-1). The zero value declares
+// nothing and is judged as if it could do everything.
+type Effects struct {
+	Declared bool
+	// Reads and Writes are paths as the call spells them: relative to the root, or absolute.
+	Reads  []string
+	Writes []string
+	// Shell is text that a shell would run; empty Text means none.
+	Shell Shell
+	// Hosts are host names or addresses that the call itself would contact.
+	Hosts []string
+}
+
+// Shell is text for a shell.
+type Shell struct {
+	Text string
+}
+
+// OnlyReads reports whether the declaration is nothing more than reads, so that
+// no durable effect row is needed (E-PIPE-10).
+func (e Effects) OnlyReads() bool {
+	return e.Declared && len(e.Writes) == 0 && e.Shell.Text == "" && len(e.Hosts) == 0
+}
+
+// Execution is what an attempt brought (E-EXEC-3).
+type Execution struct {
+	// Output is I-JSON: nil, bool, float64, string, []any, map[string]any.
+	Output any
+	// Blocks are for a screen.
+	Blocks []ir.Block
+	// StateChanges follow E-EXEC-7; a nil map declares none.
+	StateChanges map[string]ir.StateChange
+}
+
+// Tool is a hand. Implementations are safe for concurrent use and hold no
+// state of a session: that lives in Env and in Bindings.
+type Tool interface {
+	Spec() Spec
+	// Effects is pure: it reads the call and nothing else. An error refuses the
+	// call as mis-stated; its text goes to the model.
+	Effects(call Call) (Effects, error)
+	// Run acts. It ends within 3 s of ctx (T-SET-9). A plain error is an ordinary
+	// failure; see Fault for one that says what kind it is.
+	Run(ctx context.Context, call Call, env Env) (Execution, error)
+}
+
+// Previewer is a tool that can show what a call would do before it does it. A
+// preview reads and changes nothing; its digest is compared again just before
+// the attempt (E-PIPE-7).
+type Previewer interface {
+	Preview(ctx context.Context, call Call, files Files) ([]ir.Block, error)
+}
+
+// FaultKind says what kind of failure a tool met (T-SET-8).
+type FaultKind uint8
+
+// The kinds; the zero value is a plain failure.
+const (
+	Failed FaultKind = iota
+	BadArgs
+	Denied
+	NotFound
+	Stale
+	TimedOut
+	Canceled
+	TooLarge
+	Unsupported
+	// Unhandled means "not my tool": the next executor is tried (E-EXEC-4).
+	Unhandled
+	// Terminal ends the proposal: no retry, no later level, rollback (E-FAIL-1).
+	Terminal
+)
+
+// Fault is a tool's typed failure. Text says what, where and what to do next in
+// at most three lines.
+type Fault struct {
+	Kind FaultKind
+	Text string
+	// Output is shown to the model beside the text, for example the fresh content of a stale file.
+	Output any
+}
+
+// Error returns the text.
+func (f *Fault) Error() string { return f.Text }
