@@ -1,0 +1,195 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"car/internal/engine/ir"
+)
+
+// Verdict is a decision about a proposed effect. The zero value denies.
+type Verdict struct {
+	Approved bool
+	By       string
+	Reason   string
+	// ForSession also grants the same scope for the rest of the session.
+	ForSession bool
+}
+
+// Outcome is how a dispatched effect ended. The zero value failed.
+type Outcome struct {
+	Completed     bool
+	Indeterminate bool
+	// Receipt is redacted JSON; Reason says why it did not complete.
+	Receipt string
+	Reason  string
+}
+
+// Config makes a Ledger.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+}
+
+// Ledger drives the state machine over a Store. It holds no rows itself, so two
+// processes may share a store. Safe for concurrent use.
+type Ledger struct {
+	store Store
+	now   func() time.Time
+}
+
+// New makes a ledger, or says which field is missing.
+func New(c Config) (*Ledger, error) {
+	switch {
+	case c.Store == nil:
+		return nil, fmt.Errorf("approval ledger: Config.Store is nil")
+	case c.Now == nil:
+		return nil, fmt.Errorf("approval ledger: Config.Now is nil")
+	}
+	return &Ledger{store: c.Store, now: c.Now}, nil
+}
+
+// Propose writes the row of a question before it is asked (A-APPR-7).
+func (l *Ledger) Propose(ctx context.Context, e Effect) error {
+	e.State, e.Updated = Proposed, l.now()
+	if err := l.store.Begin(ctx, e, []Move{l.move(e.ID, StateUnset, Proposed, e.AllowedBy, e.Reason)}); err != nil {
+		return fmt.Errorf("cannot record action proposal: %w", err)
+	}
+	return nil
+}
+
+// Decide writes an answer before it is used (A-APPR-7). A decision that could
+// not be written is not a decision (G-APPR-2).
+func (l *Ledger) Decide(ctx context.Context, id EffectID, v Verdict) error {
+	to := Denied
+	if v.Approved {
+		to = Approved
+	}
+	if err := l.store.Apply(ctx, l.move(id, Proposed, to, v.By, v.Reason)); err != nil {
+		return fmt.Errorf("cannot durably record approval: %w", err)
+	}
+	if !v.Approved || !v.ForSession {
+		return nil
+	}
+	return l.grant(ctx, id)
+}
+
+// grant files a standing yes for the scope that was just approved.
+func (l *Ledger) grant(ctx context.Context, id EffectID) error {
+	e, found, err := l.store.Effect(ctx, id)
+	if err == nil && !found {
+		err = fmt.Errorf("effect %s is not in the store", id)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot durably record session grant: %w", err)
+	}
+	digest, err := e.Scope.Digest()
+	if err != nil {
+		return fmt.Errorf("cannot durably record session grant: %w", err)
+	}
+	if err := l.store.Grant(ctx, e.Session, digest); err != nil {
+		return fmt.Errorf("cannot durably record session grant: %w", err)
+	}
+	return nil
+}
+
+// BeforeDispatch writes the intent row (E-PIPE-10). An effect that a person
+// approved must be approved with the identical scope; one that a tier, grant or
+// rule allows goes from nothing to dispatched in one transaction.
+func (l *Ledger) BeforeDispatch(ctx context.Context, e Effect) error {
+	known, found, err := l.store.Effect(ctx, e.ID)
+	if err != nil {
+		return fmt.Errorf("cannot persist approval scope: %w", err)
+	}
+	if !found {
+		return l.beginDispatched(ctx, e)
+	}
+	if known.State != Approved {
+		if known.State.Terminal() || known.State == Dispatched {
+			return &ExistsError{ID: e.ID, Is: known.State}
+		}
+		return &StateError{ID: e.ID, Is: known.State, Want: Approved}
+	}
+	if err := sameScope(known.Scope, e.Scope); err != nil {
+		return fmt.Errorf("action %s: %w", e.ID, err)
+	}
+	if err := l.store.Apply(ctx, l.move(e.ID, Approved, Dispatched, e.AllowedBy, "")); err != nil {
+		return fmt.Errorf("cannot persist approval scope: %w", err)
+	}
+	return nil
+}
+
+func (l *Ledger) beginDispatched(ctx context.Context, e Effect) error {
+	e.State, e.Updated = Dispatched, l.now()
+	moves := []Move{
+		l.move(e.ID, StateUnset, Proposed, e.AllowedBy, ""),
+		l.move(e.ID, Proposed, Approved, e.AllowedBy, ""),
+		l.move(e.ID, Approved, Dispatched, e.AllowedBy, ""),
+	}
+	if err := l.store.Begin(ctx, e, moves); err != nil {
+		return fmt.Errorf("cannot persist approval scope: %w", err)
+	}
+	return nil
+}
+
+func sameScope(approved, now Scope) error {
+	a, err := approved.Digest()
+	if err != nil {
+		return err
+	}
+	b, err := now.Digest()
+	if err != nil {
+		return err
+	}
+	if a != b {
+		return fmt.Errorf("the approved scope %s is not the scope %s that would run", a[:12], b[:12])
+	}
+	return nil
+}
+
+// AfterDispatch writes the outcome row before the result leaves the engine.
+func (l *Ledger) AfterDispatch(ctx context.Context, id EffectID, o Outcome) error {
+	to := Failed
+	switch {
+	case o.Indeterminate:
+		to = Indeterminate
+	case o.Completed:
+		to = Completed
+	}
+	m := l.move(id, Dispatched, to, "", o.Reason)
+	m.Receipt = o.Receipt
+	if err := l.store.Apply(ctx, m); err != nil {
+		return fmt.Errorf("cannot record the outcome of %s: %w", id, err)
+	}
+	return nil
+}
+
+// Granted reports whether the session holds a standing yes for this scope.
+func (l *Ledger) Granted(ctx context.Context, session string, scope ir.Digest) (bool, error) {
+	return l.store.Granted(ctx, session, scope)
+}
+
+// RestartReason is what an effect found in flight at start is marked with (A-DUR-4).
+const RestartReason = "process restarted after dispatch without a terminal receipt"
+
+// Recover marks every effect of the session that was in flight when its process
+// ended as indeterminate and returns them. It never runs one again (P-WORK-6).
+// Only the holder of the session's lease may call it.
+func (l *Ledger) Recover(ctx context.Context, session string) ([]Effect, error) {
+	stuck, err := l.store.InState(ctx, session, Dispatched)
+	if err != nil {
+		return nil, fmt.Errorf("durable action reconciliation failed: %w", err)
+	}
+	for i, e := range stuck {
+		if err := l.store.Apply(ctx, l.move(e.ID, Dispatched, Indeterminate, "restart", RestartReason)); err != nil {
+			return nil, fmt.Errorf("durable action reconciliation failed: %w", err)
+		}
+		stuck[i].State, stuck[i].Reason = Indeterminate, RestartReason
+	}
+	return stuck, nil
+}
+
+func (l *Ledger) move(id EffectID, from, to State, by, reason string) Move {
+	return Move{ID: id, From: from, To: to, By: by, Reason: reason, At: l.now()}
+}
