@@ -75,3 +75,9 @@ type Compensation struct {
 func (a Action) MissingRequiredCompensation() bool {
 	return a.Reversibility == Compensable && a.Compensation == nil
 }
+
+// The ways of Compensation.Type.
+const (
+	CompensateByTool   = "tool"
+	CompensateByAction = "action_ref"
+)
