@@ -1,0 +1,4 @@
+// Command car is a governed coding agent for the terminal.
+package main
+
+func main() {}
