@@ -78,7 +78,8 @@ type Part struct {
 	// Raw is a thinking or opaque part in the provider's own JSON text, kept as a
 	// string so that no encoder touches its bytes (A-LLM-3, P-STREAM-5).
 	Raw string `json:"raw,omitempty"`
-	// Origin is who made a thinking or opaque part, and the only one it returns to.
+	// Origin is who made a thinking or opaque part, and the only one it returns to;
+	// for a call, it is whose ProviderID it has.
 	Origin Origin `json:"origin,omitzero"`
 }
 

@@ -1,0 +1,24 @@
+package llm
+
+import "time"
+
+// The numbers of this package.
+const (
+	// maxArguments is the size in bytes above which arguments are refused (A-LOOP-6).
+	maxArguments = 1 << 20
+	// maxArgumentDepth is the nesting that canonical JSON allows (E-JCS-2).
+	maxArgumentDepth = 128
+	// maxSafeInteger is the largest integer that every JSON reader agrees on (D-18).
+	maxSafeInteger = 1<<53 - 1
+	// excerptBytes is how much of refused arguments an error shows.
+	excerptBytes = 60
+	// replayExcerptBytes is how much of refused arguments goes back to the model.
+	replayExcerptBytes = 2048
+
+	retryTries    = 6
+	retryTotal    = 5 * time.Minute
+	retryBase     = time.Second
+	retryCap      = 30 * time.Second
+	retryAfterMax = 120 * time.Second
+	retryLoading  = 2 * time.Second
+)
