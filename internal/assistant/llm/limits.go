@@ -6,10 +6,6 @@ import "time"
 const (
 	// maxArguments is the size in bytes above which arguments are refused (A-LOOP-6).
 	maxArguments = 1 << 20
-	// maxArgumentDepth is the nesting that canonical JSON allows (E-JCS-2).
-	maxArgumentDepth = 128
-	// maxSafeInteger is the largest integer that every JSON reader agrees on (D-18).
-	maxSafeInteger = 1<<53 - 1
 	// excerptBytes is how much of refused arguments an error shows.
 	excerptBytes = 60
 	// replayExcerptBytes is how much of refused arguments goes back to the model.

@@ -41,7 +41,11 @@ func checkText(data []byte, depth int) *PathError {
 		return &PathError{Problem: fmt.Sprintf("not JSON: %v", json.Unmarshal(data, &raw))}
 	}
 	s := textScanner{data: data}
-	return s.value(depth)
+	e := s.value(depth)
+	if e != nil {
+		e.Offset = s.pos
+	}
+	return e
 }
 
 // textScanner walks text that is known to be valid JSON, so it looks for

@@ -11,6 +11,9 @@ import (
 type PathError struct {
 	Path    string
 	Problem string
+	// Offset is how many bytes of the text were read when the problem was found;
+	// CheckText alone sets it.
+	Offset int
 }
 
 // Error returns the path and the problem.
