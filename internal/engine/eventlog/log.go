@@ -1,0 +1,206 @@
+package eventlog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Config makes a Log.
+type Config struct {
+	// Path is the JSONL file; empty keeps the log in memory only. Missing folders are
+	// made, 0700. One process at a time may have a path open for writing.
+	Path string
+	// Now is required.
+	Now func() time.Time
+	// Redact is applied to every string in data, names excepted; nil applies nothing.
+	Redact func(string) string
+	// Chain links every event to the one before it by hash. A file that is chained
+	// already stays so.
+	Chain bool
+	// Genesis is the hash before the first event, see GenesisOf.
+	Genesis string
+	// MaxEvents and MaxAge bound what is kept, oldest dropped first; 0 is no bound.
+	MaxEvents int
+	MaxAge    time.Duration
+}
+
+// ErrClosed is returned by a log that was closed.
+var ErrClosed = errors.New("event log is closed")
+
+// Log is an append-only record of what happened. Safe for concurrent use.
+type Log struct {
+	// Fixed by Open.
+	cfg    Config
+	notice string
+
+	mu sync.RWMutex
+	// Guarded by mu. events is only ever appended to and cut at its front, so that a
+	// part of it can be read after mu is given back.
+	events  []Event
+	seq     uint64
+	head    string
+	chained bool
+	closed  bool
+	file    *journal
+	// grown is closed by the next change; nil when no follower waits.
+	grown chan struct{}
+}
+
+// Open opens a log and reads what its file holds. A torn last line, as a crash
+// leaves it, is dropped and Notice says so; any other line that is no event is an
+// error that names it.
+func Open(cfg Config) (*Log, error) {
+	if cfg.Now == nil {
+		return nil, errors.New("eventlog: Config.Now is nil")
+	}
+	if cfg.MaxEvents < 0 || cfg.MaxAge < 0 {
+		return nil, errors.New("eventlog: Config.MaxEvents and Config.MaxAge are at least 0")
+	}
+	l := &Log{cfg: cfg, chained: cfg.Chain, head: cfg.Genesis}
+	if cfg.Path == "" {
+		return l, nil
+	}
+	file, err := openJournal(cfg.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open event log: %w", err)
+	}
+	l.file = file
+	if err := l.replay(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open event log: %w", err), file.close())
+	}
+	return l, nil
+}
+
+// replay reads the file into memory and leaves it ready for the next line.
+func (l *Log) replay() error {
+	torn, err := l.file.scan(func(_ int, line []byte) error {
+		e, err := decodeEvent(line)
+		if err != nil {
+			return err
+		}
+		if e.Seq <= l.seq {
+			return fmt.Errorf("seq %d after seq %d", e.Seq, l.seq)
+		}
+		l.events = append(l.events, e)
+		l.seq = e.Seq
+		if e.Hash != "" {
+			l.chained, l.head = true, e.Hash
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if torn > 0 {
+		l.notice = fmt.Sprintf("%s: dropped a torn last line of %d bytes; what it would have recorded is unknown", l.cfg.Path, torn)
+	}
+	l.trim(l.cfg.Now())
+	return nil
+}
+
+// Notice says what Open had to drop, empty if nothing.
+func (l *Log) Notice() string { return l.notice }
+
+// Append records an event and returns it as the log keeps it. When it returns an
+// error nothing was recorded, and nothing that the event would have announced may
+// happen. It does not wait for the disk; see Sync.
+func (l *Log) Append(e Event) (Event, error) {
+	data, err := cleaner{l.cfg.Redact}.object(e.Data, 0)
+	if err != nil {
+		return Event{}, fmt.Errorf("append %s event: data.%w", e.Kind, err)
+	}
+	if _, err := e.Kind.MarshalText(); err != nil {
+		return Event{}, fmt.Errorf("append event: %w", err)
+	}
+	e.Data = data
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return Event{}, ErrClosed
+	}
+	now := l.cfg.Now()
+	e.Seq, e.Timestamp = l.seq+1, now.UTC().Round(0)
+	line, err := l.encode(&e)
+	if err != nil {
+		return Event{}, fmt.Errorf("append %s event: %w", e.Kind, err)
+	}
+	if err := l.write(line); err != nil {
+		return Event{}, fmt.Errorf("append %s event: %w", e.Kind, err)
+	}
+	l.events = append(l.events, e)
+	l.seq = e.Seq
+	if l.chained {
+		l.head = e.Hash
+	}
+	l.trim(now)
+	l.wake()
+	return e, nil
+}
+
+// encode makes the event's line and hash; a log in memory without a chain needs neither.
+func (l *Log) encode(e *Event) ([]byte, error) {
+	e.PrevHash, e.Hash = "", ""
+	if l.chained {
+		return seal(e, l.head)
+	}
+	if l.file == nil {
+		return nil, nil
+	}
+	line, err := json.Marshal(e)
+	return append(line, '\n'), err
+}
+
+func (l *Log) write(line []byte) error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.append(line)
+}
+
+// wake tells waiting followers that there is something new. The caller holds mu.
+func (l *Log) wake() {
+	if l.grown != nil {
+		close(l.grown)
+		l.grown = nil
+	}
+}
+
+// Head returns the number and the hash of the newest event; the hash is the
+// genesis when there is none, and means nothing in a log without a chain.
+func (l *Log) Head() (seq uint64, hash string) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.seq, l.head
+}
+
+// Sync waits until the file's events are on disk.
+func (l *Log) Sync() error {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.closed {
+		return ErrClosed
+	}
+	if l.file == nil {
+		return nil
+	}
+	return l.file.sync()
+}
+
+// Close syncs and closes the file and ends every Follow once it has read what is
+// there. The events stay readable. Closing twice is fine.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	l.wake()
+	if l.file == nil {
+		return nil
+	}
+	return errors.Join(l.file.sync(), l.file.close())
+}
