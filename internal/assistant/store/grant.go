@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"car/internal/engine/ir"
+)
+
+// Grant is a standing yes of a session that a person can see and take back (A-APPR-12).
+type Grant struct {
+	ID      int64
+	Session string
+	// Rule is what is granted; an exact scope is "scope:" and its digest.
+	Rule    string
+	At      time.Time
+	Revoked bool
+}
+
+// scopeRule is the rule of an exact scope.
+func scopeRule(scope ir.Digest) string { return "scope:" + string(scope) }
+
+// Grant records a standing yes of this session for one exact scope.
+func (db *DB) Grant(ctx context.Context, session string, scope ir.Digest) error {
+	return db.AddGrant(ctx, session, scopeRule(scope))
+}
+
+// Granted reports whether the session holds a standing yes for the scope that nobody took back.
+func (db *DB) Granted(ctx context.Context, session string, scope ir.Digest) (bool, error) {
+	_, found, err := one(ctx, db, scanGrant,
+		`SELECT id, session, rule, at, revoked FROM grants WHERE session = ? AND rule = ? AND revoked = 0`, session, scopeRule(scope))
+	return found, err
+}
+
+// AddGrant records a rule; one that stands already changes nothing.
+func (db *DB) AddGrant(ctx context.Context, session, rule string) error {
+	return db.update(ctx, func(tx *sql.Tx) error {
+		if err := db.fence(ctx, tx, session); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO grants (session, rule, at) VALUES (?,?,?) ON CONFLICT DO NOTHING`,
+			session, rule, stamp(db.now()))
+		return err
+	})
+}
+
+// Grants lists a session's rules, revoked ones too, oldest first.
+func (db *DB) Grants(ctx context.Context, session string) ([]Grant, error) {
+	return list(ctx, db, scanGrant, `SELECT id, session, rule, at, revoked FROM grants WHERE session = ? ORDER BY id`, session)
+}
+
+// RevokeGrant takes a rule back. It asks for no lease: taking back only tightens.
+func (db *DB) RevokeGrant(ctx context.Context, id int64) error {
+	return db.update(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE grants SET revoked = 1 WHERE id = ?`, id)
+		return err
+	})
+}
+
+func scanGrant(s scanner) (g Grant, err error) {
+	var at int64
+	err = s.Scan(&g.ID, &g.Session, &g.Rule, &at, &g.Revoked)
+	g.At = unstamp(at)
+	return g, err
+}
