@@ -1,0 +1,168 @@
+package admit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
+	"car/internal/engine/policy"
+	"car/internal/engine/tool"
+	"car/internal/engine/verify/schema"
+)
+
+// Tools finds the tools that are bound. Safe for concurrent use.
+type Tools interface {
+	Lookup(name string) (tool.Tool, bool)
+	Schemas() []ir.ToolSchema
+}
+
+// Log is where decisions are written; an error means that nothing may run.
+type Log interface {
+	Append(e eventlog.Event) (eventlog.Event, error)
+}
+
+// Config makes an Admitter. Gates, Approver may be empty: no gates give no
+// opinion, and without an Approver every question is a refusal.
+type Config struct {
+	Tools    Tools
+	Judge    Judge
+	Gates    []Gate
+	Approver Approver
+	Recorder Recorder
+	Log      Log
+	// Where is the substrate; its root, name and dialect bind approvals.
+	Where     tool.Description
+	Substrate string
+	// EnvDigest stands for the environment that children get; a changed one is asked again.
+	EnvDigest ir.Digest
+	// Previews shows what a call would do, for prompts. It only reads.
+	Previews Previewer
+	// GateTimeout bounds one gate's own time; 0 means 10 s.
+	GateTimeout time.Duration
+}
+
+// Previewer makes the preview of a call that is about to be asked.
+type Previewer interface {
+	Preview(ctx context.Context, t tool.Tool, call tool.Call, e tool.Effects) ([]ir.Block, error)
+}
+
+// Admitter is the one issuer of tickets. Safe for concurrent use.
+type Admitter struct {
+	cfg     Config
+	schemas *schema.Set
+}
+
+// New checks the configuration and compiles every tool's schema.
+func New(c Config) (*Admitter, error) {
+	switch {
+	case c.Tools == nil:
+		return nil, fmt.Errorf("admit: Config.Tools is nil")
+	case c.Judge == nil:
+		return nil, fmt.Errorf("admit: Config.Judge is nil")
+	case c.Recorder == nil:
+		return nil, fmt.Errorf("admit: Config.Recorder is nil")
+	case c.Log == nil:
+		return nil, fmt.Errorf("admit: Config.Log is nil")
+	case c.Where.Root == "":
+		return nil, fmt.Errorf("admit: Config.Where.Root is empty")
+	}
+	if c.GateTimeout == 0 {
+		c.GateTimeout = 10 * time.Second
+	}
+	set, err := schema.CompileSet(c.Tools.Schemas())
+	if err != nil {
+		return nil, fmt.Errorf("admit: %w", err)
+	}
+	return &Admitter{cfg: c, schemas: set}, nil
+}
+
+// Options say how one proposal is judged.
+type Options struct {
+	Session string
+	Tenant  string
+	// CallPrefix goes before an action id to make the call id of its effects, so
+	// that ids which only a proposal makes unique never meet another proposal's.
+	CallPrefix string
+	// RefuseAction lets the other actions of a proposal go on when a gate names
+	// some (D-2); else one refusal by a gate refuses the whole proposal.
+	RefuseAction bool
+	Capabilities Capabilities
+	Generation   int
+}
+
+// Capabilities narrow what a proposal may do; empty sets allow all, a denial
+// wins, and MaxActions 0 is no bound (E-PIPE-8).
+type Capabilities struct {
+	AllowedTools     []string
+	DeniedTools      []string
+	AllowedStateKeys []string
+	MaxActions       int
+}
+
+// Rejection is why an action or a proposal will not run.
+type Rejection struct {
+	Stage  Stage
+	Reason string
+	// Event is the kind it is logged as: action_rejected or policy_violation.
+	Event eventlog.Kind
+	// Violations are policy's, when policy refused.
+	Violations []policy.Violation
+}
+
+// Stage says where on the way an action was refused (E-LOG-3); its text is wire.
+type Stage string
+
+// The stages of refusals.
+const (
+	StageCapability         Stage = "capability"
+	StageProposalCapability Stage = "proposal_capability"
+	StageValidation         Stage = "validation"
+	StagePolicy             Stage = "policy"
+	StageAdmission          Stage = "admission"
+	StageApproval           Stage = "approval"
+	StageIntent             Stage = "intent"
+)
+
+// Admission is a proposal on its way: what is refused, what is open, what was
+// answered. One goroutine drives it; tickets may be redeemed by many.
+type Admission struct {
+	by       *Admitter
+	opts     Options
+	proposal ir.Proposal
+	digest   ir.Digest
+	items    []item
+}
+
+// item is one action of an admission.
+type item struct {
+	action    ir.Action
+	digest    ir.Digest
+	tool      tool.Tool
+	spec      tool.Spec
+	effects   tool.Effects
+	judgement policy.Judgement
+	rejection *Rejection
+	questions []question
+	yes       *yes
+}
+
+// question is something about an action that a person must answer.
+type question struct{ gate, reason string }
+
+// Digest is the canonical identity of the proposal.
+func (a *Admission) Digest() ir.Digest { return a.digest }
+
+// Judgement is what policy made of the action at index i.
+func (a *Admission) Judgement(i int) policy.Judgement { return a.items[i].judgement }
+
+// Rejected tells why the action at index i will not run, nil while it may.
+func (a *Admission) Rejected(i int) *Rejection { return a.items[i].rejection }
+
+// Reject refuses the action at index i for good; the first reason stays.
+func (a *Admission) Reject(i int, r Rejection) {
+	if a.items[i].rejection == nil {
+		a.items[i].rejection = &r
+	}
+}

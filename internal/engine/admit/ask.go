@@ -1,0 +1,260 @@
+package admit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"car/internal/engine/approval"
+	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
+)
+
+// yes is an approval bound to exactly what was shown.
+type yes struct {
+	by      string
+	preview ir.Digest
+}
+
+// Asked is what came of a level's questions beside the actions' own fates.
+type Asked struct {
+	// Stop is set when the person ended the proposal; Reason is theirs.
+	Stop   bool
+	Reason string
+	// Edits are parameters a person put in place of an action's, by index.
+	Edits map[int]map[string]any
+}
+
+// pending is a question on its way, with what a yes would be bound to.
+type pending struct {
+	index   int
+	row     approval.Effect
+	request Request
+}
+
+// Ask puts every open question of the given actions at once, in their order
+// (E-PIPE-7). Each action is then refused or approved; a question that cannot be
+// recorded, answered or whose answer cannot be recorded refuses its action. The
+// caller holds no lock.
+func (adm *Admission) Ask(ctx context.Context, indices []int) (Asked, error) {
+	var asked []pending
+	for _, i := range indices {
+		it := &adm.items[i]
+		if it.rejection != nil || it.yes != nil || len(it.questions) == 0 {
+			continue
+		}
+		p, ok, err := adm.prepare(ctx, i)
+		if err != nil {
+			return Asked{}, err
+		}
+		if ok {
+			asked = append(asked, p)
+		}
+	}
+	if len(asked) == 0 {
+		return Asked{}, nil
+	}
+	return adm.settle(ctx, asked, adm.answers(ctx, asked))
+}
+
+// prepare makes the question of one action, unless a grant of the session answers it.
+func (adm *Admission) prepare(ctx context.Context, i int) (pending, bool, error) {
+	it := &adm.items[i]
+	row, err := adm.row(it, 1)
+	if err != nil {
+		adm.refuseApproval(i, fmt.Sprintf("cannot persist approval scope: %v", err))
+		return pending{}, false, nil
+	}
+	digest, err := row.Scope.Digest()
+	if err != nil {
+		adm.refuseApproval(i, fmt.Sprintf("cannot persist approval scope: %v", err))
+		return pending{}, false, nil
+	}
+	granted, err := adm.by.cfg.Recorder.Granted(ctx, adm.opts.Session, digest)
+	if err != nil {
+		adm.refuseApproval(i, fmt.Sprintf("cannot read session grants: %v", err))
+		return pending{}, false, nil
+	}
+	if granted {
+		it.yes = &yes{by: "grant:" + string(digest[:12])}
+		return pending{}, false, adm.logApproval(i, row.ID, digest, Decision{Kind: AllowSession, By: it.yes.by}, true)
+	}
+	request, err := adm.request(ctx, i, row, digest)
+	if err != nil {
+		adm.refuseApproval(i, "preview: "+faultText(err))
+		return pending{}, false, nil
+	}
+	if err := adm.by.cfg.Recorder.Propose(ctx, row); err != nil {
+		adm.refuseApproval(i, err.Error())
+		return pending{}, false, nil
+	}
+	return pending{index: i, row: row, request: request}, true, nil
+}
+
+func (adm *Admission) request(ctx context.Context, i int, row approval.Effect, digest ir.Digest) (Request, error) {
+	it := &adm.items[i]
+	r := Request{
+		Session: adm.opts.Session, Effect: row.ID, Action: it.action.ID, CallID: row.CallID, Tool: it.action.Tool,
+		Parameters: it.action.Parameters, Scope: row.Scope, ScopeDigest: digest,
+		Tier: it.judgement.Tier.Needed(), Reversibility: it.judgement.Reversibility,
+		Commands: it.judgement.Commands, Targets: it.judgement.Targets,
+		Group: it.judgement.Tier.Needed().String() + ":" + it.action.Tool,
+	}
+	for _, q := range it.questions {
+		r.Reasons = append(r.Reasons, q.reason)
+	}
+	if adm.by.cfg.Previews == nil || it.tool == nil {
+		return r, nil
+	}
+	blocks, err := adm.by.cfg.Previews.Preview(ctx, it.tool, adm.call(it, 1), it.effects)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Preview = blocks
+	r.PreviewDigest, err = PreviewDigest(blocks)
+	return r, err
+}
+
+// answers asks the Approver, and turns silence, errors and short answers into denials.
+func (adm *Admission) answers(ctx context.Context, asked []pending) []Decision {
+	decisions := make([]Decision, len(asked))
+	if adm.by.cfg.Approver == nil {
+		for i, p := range asked {
+			decisions[i] = Decision{By: "nobody", Reason: fmt.Sprintf("requires human approval (%s), and nobody can answer here", strings.Join(p.request.Reasons, "; "))}
+		}
+		return decisions
+	}
+	requests := make([]Request, len(asked))
+	for i, p := range asked {
+		requests[i] = p.request
+	}
+	got, err := adm.by.cfg.Approver.Approve(ctx, requests)
+	for i := range decisions {
+		switch {
+		case err != nil:
+			decisions[i] = Decision{By: "nobody", Reason: "approval did not answer: " + err.Error()}
+		case i >= len(got):
+			decisions[i] = Decision{By: "nobody", Reason: "approval did not answer"}
+		default:
+			decisions[i] = got[i]
+		}
+	}
+	return decisions
+}
+
+// settle records every answer before it is used.
+func (adm *Admission) settle(ctx context.Context, asked []pending, decisions []Decision) (Asked, error) {
+	out := Asked{Edits: map[int]map[string]any{}}
+	// A cancelled turn still writes its refusals: they are what happened.
+	record := context.WithoutCancel(ctx)
+	for k, p := range asked {
+		d := decisions[k]
+		if ctx.Err() != nil {
+			d = Decision{By: "nobody", Reason: "canceled"}
+		}
+		allowed := d.Kind == AllowOnce || d.Kind == AllowSession
+		verdict := approval.Verdict{Approved: allowed, By: d.By, Reason: d.Reason, ForSession: d.Kind == AllowSession}
+		if err := adm.by.cfg.Recorder.Decide(record, p.row.ID, verdict); err != nil {
+			adm.refuseApproval(p.index, err.Error())
+			continue
+		}
+		if err := adm.logApproval(p.index, p.row.ID, p.request.ScopeDigest, d, false); err != nil {
+			return out, err
+		}
+		switch {
+		case allowed:
+			adm.items[p.index].yes = &yes{by: "person:" + d.By, preview: p.request.PreviewDigest}
+		case d.Kind == Edit:
+			out.Edits[p.index] = d.Parameters
+		default:
+			adm.refuseApproval(p.index, declined(d))
+		}
+		if d.Kind == DenyAndStop {
+			out.Stop, out.Reason = true, declined(d)
+		}
+	}
+	return out, nil
+}
+
+// declined is the reason a model reads of a refusal (A-SVC-9).
+func declined(d Decision) string {
+	if d.Reason == "" {
+		return "declined by user"
+	}
+	return d.Reason
+}
+
+func (adm *Admission) refuseApproval(i int, reason string) {
+	adm.Reject(i, Rejection{Stage: StageApproval, Reason: reason, Event: eventlog.ActionRejected})
+}
+
+func (adm *Admission) logApproval(i int, id approval.EffectID, digest ir.Digest, d Decision, applied bool) error {
+	it := &adm.items[i]
+	word := "rejected"
+	if d.Kind == AllowOnce || d.Kind == AllowSession {
+		word = "approved"
+	}
+	data := map[string]any{"fingerprint": string(digest), "effect_id": string(id), "approval": word, "reviewer": d.By, "reason": d.Reason,
+		"tier": it.judgement.Tier.Needed().String(), "reversibility": it.judgement.Reversibility.String()}
+	if applied {
+		data["applied"] = true
+	}
+	_, err := adm.by.cfg.Log.Append(eventlog.Event{Kind: eventlog.ApprovalRecorded, ProposalID: adm.proposal.ID, ActionID: it.action.ID, Data: data})
+	if err != nil {
+		return fmt.Errorf("log approval of %s: %w", it.action.ID, err)
+	}
+	return nil
+}
+
+// row is the effect row of one attempt: its scope, and the identity that follows from it.
+func (adm *Admission) row(it *item, attempt int) (approval.Effect, error) {
+	call := adm.call(it, attempt)
+	scope := approval.Scope{
+		Tool: it.action.Tool, ToolVersion: it.spec.Version, Parameters: it.action.Parameters,
+		RepositoryRoot: adm.by.cfg.Where.Root, Cwd: adm.by.cfg.Where.Root,
+		Environment: "unspecified", CredentialCapabilities: approval.CapabilitiesOf(it.judgement.Runs),
+		Substrate: adm.by.cfg.Substrate, EnvDigest: adm.by.cfg.EnvDigest,
+	}
+	scope.Target, scope.TargetSource = target(it)
+	id, err := scope.EffectID(adm.opts.Session, call.CallID, attempt)
+	if err != nil {
+		return approval.Effect{}, err
+	}
+	return approval.Effect{ID: id, Session: adm.opts.Session, CallID: call.CallID, Proposal: adm.proposal.ID,
+		Action: it.action.ID, Attempt: attempt, Scope: scope}, nil
+}
+
+// target derives what an effect is about; a model never states it (A-APPR-3).
+func target(it *item) (target, source string) {
+	switch {
+	case len(it.judgement.Targets) > 0:
+		return strings.Join(it.judgement.Targets, ", "), "derived"
+	case len(it.judgement.Hosts) > 0:
+		return strings.Join(it.judgement.Hosts, ", "), "derived"
+	case it.effects.Shell.Text != "":
+		return it.effects.Shell.Text, "command"
+	default:
+		return it.action.Tool, "tool"
+	}
+}
+
+// PreviewDigest is the identity of a preview, compared again just before the attempt.
+func PreviewDigest(blocks []ir.Block) (ir.Digest, error) {
+	if len(blocks) == 0 {
+		return "", nil
+	}
+	return ir.DigestOf(blocksValue(blocks))
+}
+
+// blocksValue is what a person saw, as JSON values.
+func blocksValue(blocks []ir.Block) []any {
+	out := make([]any, 0, len(blocks))
+	for _, b := range blocks {
+		rows := make([]any, 0, len(b.Rows))
+		for _, row := range b.Rows {
+			rows = append(rows, strings.Join(row, "\x1f"))
+		}
+		out = append(out, map[string]any{"kind": b.Kind.String(), "title": b.Title, "text": b.Text, "rows": rows})
+	}
+	return out
+}

@@ -1,0 +1,125 @@
+package admit
+
+import (
+	"context"
+
+	"car/internal/engine/approval"
+	"car/internal/engine/ir"
+	"car/internal/engine/policy"
+	"car/internal/engine/tool"
+)
+
+// Judge answers what policy makes of one action (G-POL, G-TIER). It is safe for
+// concurrent use. *policy.Policy is one.
+type Judge interface {
+	// Judge is pure but for file facts.
+	Judge(a ir.Action, e tool.Effects) policy.Judgement
+	// Take takes one call from every rate budget that governs the action, or none
+	// and the violations.
+	Take(a ir.Action) []policy.Violation
+	// CheckState lists the require_state rules that the action does not meet now.
+	CheckState(a ir.Action, get func(key string) (any, bool)) []policy.Violation
+}
+
+// Gate gives an opinion on a whole proposal before any of it runs (E-PIPE-3).
+// An error, a panic or silence beyond its own time limit is a rejection. A gate
+// changes nothing.
+type Gate interface {
+	// Name is a short stable word for the log.
+	Name() string
+	Check(ctx context.Context, v View) (Opinion, error)
+}
+
+// View is the one consistent picture that every gate of a pass sees. Gates must
+// not change it.
+type View struct {
+	Session  string
+	Proposal ir.Proposal
+	// Judged holds policy's judgement by action, for the actions that are still open.
+	Judged map[ir.ActionID]policy.Judgement
+	// Effects holds what each open tool call declared.
+	Effects map[ir.ActionID]tool.Effects
+}
+
+// Opinion is what a gate says. The zero value rejects the whole proposal.
+type Opinion struct {
+	Verdict policy.Verdict
+	// Blocked are the actions a rejection names; empty is the whole proposal.
+	Blocked []ir.ActionID
+	Reason  string
+	// Escalations are the questions of an Ask.
+	Escalations []Escalation
+}
+
+// Escalation is a question about some actions that a person may answer.
+type Escalation struct {
+	Actions []ir.ActionID
+	// Fingerprint is what an approval of it is filed under.
+	Fingerprint string
+	Reason      string
+}
+
+// Approver asks whoever may decide (E-PIPE-7). One answer a request, in order; an
+// error or a missing answer is a denial. It obeys ctx and is called without any lock held.
+type Approver interface {
+	Approve(ctx context.Context, requests []Request) ([]Decision, error)
+}
+
+// Request is one question: an action, exactly what it would do, and why it asks.
+type Request struct {
+	Session    string
+	Effect     approval.EffectID
+	Action     ir.ActionID
+	CallID     string
+	Tool       string
+	Parameters map[string]any
+	Scope      approval.Scope
+	// ScopeDigest is what a yes is bound to, together with PreviewDigest.
+	ScopeDigest   ir.Digest
+	PreviewDigest ir.Digest
+	Tier          ir.Tier
+	Reversibility ir.Reversibility
+	// Reasons say which rule, gate or posture asks, one sentence each.
+	Reasons  []string
+	Commands []ir.CommandView
+	Preview  []ir.Block
+	Targets  []string
+	// Group is shared by requests of a level that need the same authority (P-GUARD-3).
+	Group string
+}
+
+// DecisionKind is what was decided; the zero value denies.
+type DecisionKind uint8
+
+// The decisions (A-APPR-11).
+const (
+	Deny DecisionKind = iota
+	DenyAndStop
+	AllowOnce
+	AllowSession
+	Edit
+)
+
+// Decision is an answer. By names who decided; Reason is what the model reads of
+// a refusal. Parameters belong to Edit.
+type Decision struct {
+	Kind       DecisionKind
+	By         string
+	Reason     string
+	Parameters map[string]any
+}
+
+// Recorder keeps the durable rows around every effect (E-PIPE-10).
+// *approval.Ledger is one. An error of any method is a refusal to go on.
+type Recorder interface {
+	// Propose writes the question before it is asked.
+	Propose(ctx context.Context, e approval.Effect) error
+	// Decide writes the answer before it is used.
+	Decide(ctx context.Context, id approval.EffectID, d approval.Verdict) error
+	// BeforeDispatch writes the intent before the effect starts.
+	BeforeDispatch(ctx context.Context, e approval.Effect) error
+	// AfterDispatch writes the outcome before the result leaves the engine.
+	AfterDispatch(ctx context.Context, id approval.EffectID, o approval.Outcome) error
+	// Granted reports a standing yes of the session for a scope.
+	Granted(ctx context.Context, session string, scope ir.Digest) (bool, error)
+}

@@ -1,0 +1,168 @@
+package admit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
+	"car/internal/engine/policy"
+	"car/internal/engine/tool"
+)
+
+// runGates is step 8: every gate gives its opinion and every opinion is logged,
+// allow included (E-PIPE-3, G-GATE-1).
+func (a *Admitter) runGates(ctx context.Context, adm *Admission) (*Admission, *Rejection, error) {
+	adm.askPolicy()
+	var whole *Rejection
+	view := adm.view()
+	for _, g := range a.cfg.Gates {
+		opinion := a.consult(ctx, g, view)
+		if err := a.logGate(adm, g.Name(), opinion); err != nil {
+			return adm, nil, err
+		}
+		switch opinion.Verdict {
+		case policy.Allow:
+		case policy.Ask:
+			adm.escalate(g.Name(), opinion)
+		default:
+			if r := adm.block(g.Name(), opinion); r != nil && whole == nil {
+				whole = r
+			}
+		}
+	}
+	return adm, whole, nil
+}
+
+// askPolicy turns policy's own asks into questions, so that they are put with the gates'.
+func (adm *Admission) askPolicy() {
+	for i := range adm.items {
+		it := &adm.items[i]
+		if it.rejection == nil && it.judgement.Verdict == policy.Ask {
+			it.questions = append(it.questions, question{gate: "policy", reason: it.judgement.Message()})
+		}
+	}
+}
+
+func (adm *Admission) view() View {
+	v := View{Session: adm.opts.Session, Proposal: adm.proposal,
+		Judged: make(map[ir.ActionID]policy.Judgement), Effects: make(map[ir.ActionID]tool.Effects)}
+	for _, it := range adm.items {
+		if it.rejection == nil {
+			v.Judged[it.action.ID] = it.judgement
+			v.Effects[it.action.ID] = it.effects
+		}
+	}
+	return v
+}
+
+// consult asks one gate within its own time. Whatever goes wrong rejects (P-GUARD-1).
+func (a *Admitter) consult(ctx context.Context, g Gate, v View) Opinion {
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.GateTimeout)
+	defer cancel()
+	answer := make(chan Opinion, 1)
+	// A gate that ignores ctx is left behind: its answer no longer counts, and the buffer lets it end.
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				answer <- Opinion{Reason: fmt.Sprintf("gate panicked: %v", p)}
+			}
+		}()
+		opinion, err := g.Check(ctx, v)
+		if err != nil {
+			opinion = Opinion{Reason: "gate did not answer: " + err.Error()}
+		}
+		answer <- opinion
+	}()
+	select {
+	case opinion := <-answer:
+		return sane(opinion)
+	case <-ctx.Done():
+		return Opinion{Reason: fmt.Sprintf("gate did not answer within %s", a.cfg.GateTimeout)}
+	}
+}
+
+// sane turns an opinion that says nothing usable into a rejection.
+func sane(o Opinion) Opinion {
+	switch {
+	case o.Verdict == policy.Ask && len(o.Escalations) == 0:
+		return Opinion{Reason: "gate asked without a question"}
+	case o.Verdict != policy.Allow && o.Verdict != policy.Ask && o.Reason == "":
+		o.Reason = "gate gave no reason"
+	}
+	return o
+}
+
+// block applies a hard reject. The rejection it returns refuses the whole proposal.
+func (adm *Admission) block(name string, o Opinion) *Rejection {
+	reason := fmt.Sprintf("%s (gate: %s)", o.Reason, name)
+	named := func(id ir.ActionID) bool { return len(o.Blocked) == 0 || slices.Contains(o.Blocked, id) }
+	others := fmt.Sprintf("proposal blocked by admission gate: %s", name)
+	for i := range adm.items {
+		switch {
+		case named(adm.items[i].action.ID):
+			adm.Reject(i, Rejection{Stage: StageAdmission, Reason: reason, Event: eventlog.ActionRejected})
+		case !adm.opts.RefuseAction:
+			adm.Reject(i, Rejection{Stage: StageAdmission, Reason: others, Event: eventlog.ActionRejected})
+		}
+	}
+	if adm.opts.RefuseAction {
+		return nil
+	}
+	return &Rejection{Stage: StageAdmission, Reason: reason, Event: eventlog.ActionRejected}
+}
+
+// escalate adds a gate's questions to the open actions they name (E-PIPE-5).
+func (adm *Admission) escalate(name string, o Opinion) {
+	for _, e := range o.Escalations {
+		for i := range adm.items {
+			it := &adm.items[i]
+			if it.rejection == nil && (len(e.Actions) == 0 || slices.Contains(e.Actions, it.action.ID)) {
+				it.questions = append(it.questions, question{gate: name, reason: e.Reason})
+			}
+		}
+	}
+}
+
+func (a *Admitter) logGate(adm *Admission, name string, o Opinion) error {
+	data := map[string]any{"gate": name, "phase": "admission", "decision": decisionWord(o.Verdict)}
+	if o.Reason != "" {
+		data["reason"] = o.Reason
+	}
+	if len(o.Blocked) > 0 {
+		data["blocked"] = texts(o.Blocked)
+	}
+	var prints []string
+	for _, e := range o.Escalations {
+		prints = append(prints, e.Fingerprint)
+	}
+	if len(prints) > 0 {
+		data["fingerprint"] = strings.Join(prints, ",")
+	}
+	_, err := a.cfg.Log.Append(eventlog.Event{Kind: eventlog.AdmissionGateDecision, ProposalID: adm.proposal.ID, Data: data})
+	if err != nil {
+		return fmt.Errorf("log decision of gate %s: %w", name, err)
+	}
+	return nil
+}
+
+func decisionWord(v policy.Verdict) string {
+	switch v {
+	case policy.Allow:
+		return "allow"
+	case policy.Ask:
+		return "needs_approval"
+	default:
+		return "reject"
+	}
+}
+
+func texts(ids []ir.ActionID) []any {
+	out := make([]any, 0, len(ids))
+	for _, id := range ids {
+		out = append(out, string(id))
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"car/internal/engine/admit"
+	"car/internal/engine/approval"
+	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
+	"car/internal/engine/redact"
+	"car/internal/engine/tool"
+)
+
+// Office redeems tickets; it is the Admitter that issued them.
+type Office interface {
+	Redeem(t admit.Ticket) (admit.Grant, error)
+}
+
+// Config makes a Dispatcher.
+type Config struct {
+	Office    Office
+	Recorder  admit.Recorder
+	Log       admit.Log
+	Substrate tool.Substrate
+	Previews  *Previews
+	Redactor  *redact.Redactor
+	// CarHome is the person's own folder, which no tool may read or write.
+	CarHome string
+	Now     func() time.Time
+	// Grace is how long a tool may ignore its end before it is abandoned; 0 means 2 s (E-EXEC-6).
+	Grace time.Duration
+}
+
+// Dispatcher runs tickets. Safe for concurrent use.
+type Dispatcher struct {
+	cfg     Config
+	ledgers sync.Map // session → *Seen
+	// abandoned are tools that ignored their end; Close waits for them.
+	abandoned sync.WaitGroup
+}
+
+// New checks the configuration, or says which field is missing.
+func New(c Config) (*Dispatcher, error) {
+	switch {
+	case c.Office == nil:
+		return nil, errors.New("dispatch: Config.Office is nil")
+	case c.Recorder == nil:
+		return nil, errors.New("dispatch: Config.Recorder is nil")
+	case c.Log == nil:
+		return nil, errors.New("dispatch: Config.Log is nil")
+	case c.Substrate == nil:
+		return nil, errors.New("dispatch: Config.Substrate is nil")
+	case c.Redactor == nil:
+		return nil, errors.New("dispatch: Config.Redactor is nil")
+	case c.Now == nil:
+		return nil, errors.New("dispatch: Config.Now is nil")
+	}
+	if c.Grace == 0 {
+		c.Grace = 2 * time.Second
+	}
+	return &Dispatcher{cfg: c}, nil
+}
+
+// Close waits for tools that were abandoned, until ctx ends.
+func (d *Dispatcher) Close(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { d.abandoned.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.New("dispatch: a tool that ignored its cancellation is still running")
+	}
+}
+
+// Attempt is what one attempt came to.
+type Attempt struct {
+	Execution tool.Execution
+	// Err is why it did not succeed; its text may go to the model.
+	Err   error
+	Class ir.ErrorClass
+	// Dispatched is false when nothing was started.
+	Dispatched bool
+	// Broken says that a durable row or the log could not be written: the run stops.
+	Broken bool
+	// Integrity says that an effect may have happened but its output is unusable (E-EXEC-9).
+	Integrity bool
+	Terminal  bool
+	Changes   []ir.FileChange
+	Duration  time.Duration
+}
+
+// Run spends a ticket. state is the attempt's own view of the store; progress
+// may be nil. It returns when the tool has, or was abandoned.
+func (d *Dispatcher) Run(ctx context.Context, t admit.Ticket, state tool.State, progress func(tail string)) Attempt {
+	g, err := d.cfg.Office.Redeem(t)
+	if err != nil {
+		return refused(err, ir.ClassRejectedByPolicy)
+	}
+	if err := d.stillAsApproved(ctx, g); err != nil {
+		return refused(err, ir.ClassRejectedByPolicy)
+	}
+	if err := d.begin(ctx, g); err != nil {
+		return refused(err, ir.ClassRejectedByPolicy)
+	}
+	a := d.perform(ctx, g, state, progress)
+	if err := d.finish(ctx, g, &a); err != nil {
+		a.Broken = true
+		a.Err = errors.Join(a.Err, err)
+	}
+	return a
+}
+
+func refused(err error, class ir.ErrorClass) Attempt { return Attempt{Err: err, Class: class} }
+
+// stillAsApproved makes the preview again and compares it with the one a person said yes to (P-GUARD-2).
+func (d *Dispatcher) stillAsApproved(ctx context.Context, g admit.Grant) error {
+	if g.PreviewDigest == "" || d.cfg.Previews == nil {
+		return nil
+	}
+	blocks, err := d.cfg.Previews.Preview(ctx, g.Tool, g.Call, g.Effects)
+	if err != nil {
+		return fmt.Errorf("what was approved can no longer be shown: %w", err)
+	}
+	now, err := admit.PreviewDigest(blocks)
+	if err != nil {
+		return err
+	}
+	if now != g.PreviewDigest {
+		return errors.New("what this call would change is no longer what was approved; read the file again and propose it anew")
+	}
+	return nil
+}
+
+// begin writes what must stand before the hand moves: the intent row, then the log.
+func (d *Dispatcher) begin(ctx context.Context, g admit.Grant) error {
+	if g.Row != nil {
+		if err := d.cfg.Recorder.BeforeDispatch(ctx, *g.Row); err != nil {
+			return err
+		}
+	}
+	data := map[string]any{"attempt": float64(g.Attempt), "tier": g.Judgement.Tier.Needed().String(),
+		"reversibility": g.Judgement.Reversibility.String(), "allowed_by": g.AllowedBy}
+	if g.Tool != nil {
+		data["tool"] = g.Action.Tool
+	}
+	if g.Row != nil {
+		data["effect_id"] = string(g.Row.ID)
+	}
+	_, err := d.cfg.Log.Append(eventlog.Event{Kind: eventlog.ActionExecuting, ProposalID: g.Proposal, ActionID: g.Action.ID, Data: data})
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("log the intent: %w", err)
+	if g.Row != nil {
+		gone := approval.Outcome{Reason: "never started: " + err.Error()}
+		err = errors.Join(err, d.cfg.Recorder.AfterDispatch(context.WithoutCancel(ctx), g.Row.ID, gone))
+	}
+	return err
+}
+
+// finish writes the outcome row; also after ctx has ended, since it happened.
+func (d *Dispatcher) finish(ctx context.Context, g admit.Grant, a *Attempt) error {
+	if g.Row == nil {
+		return nil
+	}
+	o := approval.Outcome{Completed: a.Err == nil, Receipt: d.receipt(g, a)}
+	if a.Err != nil {
+		o.Reason, _ = d.cfg.Redactor.String(a.Err.Error())
+		o.Indeterminate = errors.Is(a.Err, errAbandoned) || a.Integrity
+	}
+	return d.cfg.Recorder.AfterDispatch(context.WithoutCancel(ctx), g.Row.ID, o)
+}

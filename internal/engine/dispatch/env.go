@@ -1,0 +1,84 @@
+package dispatch
+
+import (
+	"context"
+	"sync"
+
+	"car/internal/engine/admit"
+	"car/internal/engine/ir"
+	"car/internal/engine/tool"
+)
+
+// env lends a tool what its ticket allows; what it does not allow is nil.
+func (d *Dispatcher) env(g admit.Grant, state tool.State, j *journal, progress func(string)) tool.Env {
+	e := tool.Env{State: state, Progress: progress, Dialect: d.cfg.Substrate.Describe().Dialect, Seen: d.seen(g.Call.Session)}
+	if e.Progress == nil {
+		e.Progress = func(string) {}
+	}
+	f := newFiles(d.cfg.Substrate, d.cfg.CarHome, g.Effects, g.Approved)
+	e.Files = f
+	if len(g.Effects.Writes) > 0 {
+		e.Writer = &writer{files: f, journal: j}
+	}
+	if g.Effects.Shell.Text != "" {
+		e.Spawn = &spawner{substrate: d.cfg.Substrate, redactor: d.cfg.Redactor, text: g.Effects.Shell.Text, name: spoolName(g), progress: e.Progress}
+	}
+	return e
+}
+
+// seen is the read ledger of a session (T-FILE-7).
+func (d *Dispatcher) seen(session string) *Seen {
+	ledger, _ := d.ledgers.LoadOrStore(session, &Seen{})
+	return ledger.(*Seen)
+}
+
+// Forget drops a session's read ledger.
+func (d *Dispatcher) Forget(session string) { d.ledgers.Delete(session) }
+
+// Seen is what one session read. Safe for concurrent use.
+type Seen struct{ byKey sync.Map }
+
+// Note records a reading; the latest counts.
+func (s *Seen) Note(key string, r tool.Reading) { s.byKey.Store(key, r) }
+
+// Lookup finds the latest reading of a file.
+func (s *Seen) Lookup(key string) (tool.Reading, bool) {
+	r, ok := s.byKey.Load(key)
+	if !ok {
+		return tool.Reading{}, false
+	}
+	return r.(tool.Reading), true
+}
+
+// journal collects the file changes of one attempt.
+type journal struct {
+	mu   sync.Mutex
+	list []ir.FileChange
+}
+
+func (j *journal) add(c ir.FileChange) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.list = append(j.list, c)
+}
+
+func (j *journal) changes() []ir.FileChange {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.list
+}
+
+// Previews makes previews of calls through reading eyes only.
+type Previews struct {
+	Substrate tool.Substrate
+	CarHome   string
+}
+
+// Preview shows what a call would do; a tool that has no preview shows nothing.
+func (p *Previews) Preview(ctx context.Context, t tool.Tool, call tool.Call, e tool.Effects) ([]ir.Block, error) {
+	shows, ok := t.(tool.Previewer)
+	if !ok {
+		return nil, nil
+	}
+	return shows.Preview(ctx, call, newFiles(p.Substrate, p.CarHome, e, true))
+}

@@ -1,0 +1,146 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"car/internal/engine/admit"
+	"car/internal/engine/ir"
+	"car/internal/engine/tool"
+)
+
+// errAbandoned marks an attempt whose tool did not end when told to.
+var errAbandoned = errors.New("tool ignored its cancellation and was abandoned; its outcome is not known")
+
+// perform runs the action itself, bounded in time and with panics contained (E-EXEC-6, E-EXEC-12).
+func (d *Dispatcher) perform(ctx context.Context, g admit.Grant, state tool.State, progress func(string)) Attempt {
+	limited, cancel := context.WithCancel(ctx)
+	if g.Call.Timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, g.Call.Timeout)
+	}
+	defer cancel()
+	start := d.cfg.Now()
+	journal := &journal{}
+	ran, err := d.guarded(limited, g, d.env(g, state, journal, progress))
+	a := Attempt{Execution: ran, Dispatched: true, Changes: journal.changes(), Duration: d.cfg.Now().Sub(start)}
+	if err != nil {
+		a.Err, a.Class, a.Terminal = classify(ctx, limited, g, err)
+		return a
+	}
+	if err := ir.CheckValue(ran.Output); err != nil {
+		a.Execution.Output, a.Integrity, a.Class = nil, true, ir.ClassValidation
+		a.Err = fmt.Errorf("tool output failed JCS/I-JSON validation after dispatch; external effect may have occurred and was not undone: %w", err)
+	}
+	return a
+}
+
+// result is what a tool brought back.
+type result struct {
+	ran tool.Execution
+	err error
+}
+
+// guarded waits for the tool, or for its end and the grace after it.
+func (d *Dispatcher) guarded(ctx context.Context, g admit.Grant, env tool.Env) (tool.Execution, error) {
+	done := make(chan result, 1)
+	d.abandoned.Add(1)
+	go func() {
+		defer d.abandoned.Done()
+		defer func() {
+			if p := recover(); p != nil {
+				done <- result{err: fmt.Errorf("%s panicked: %v", g.Action.Tool, p)}
+			}
+		}()
+		ran, err := act(ctx, g, env)
+		done <- result{ran, err}
+	}()
+	select {
+	case r := <-done:
+		return r.ran, r.err
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(d.cfg.Grace)
+	defer grace.Stop()
+	select {
+	case r := <-done:
+		return r.ran, r.err
+	case <-grace.C:
+		return tool.Execution{}, errAbandoned
+	}
+}
+
+func act(ctx context.Context, g admit.Grant, env tool.Env) (tool.Execution, error) {
+	if g.Tool == nil {
+		return actOnState(g.Action, env.State)
+	}
+	return g.Tool.Run(ctx, g.Call, env)
+}
+
+// actOnState performs the actions that need no tool (E-EXEC-5).
+func actOnState(a ir.Action, state tool.State) (tool.Execution, error) {
+	key, _ := a.Parameters["key"].(string)
+	switch a.Type {
+	case ir.StateWrite:
+		if err := state.Set(key, a.Parameters["value"]); err != nil {
+			return tool.Execution{}, err
+		}
+		return tool.Execution{Output: "written: " + key}, nil
+	case ir.StateRead:
+		value, _ := state.Get(key)
+		return tool.Execution{Output: value}, nil
+	default:
+		value, _ := state.Get(key)
+		want := a.Parameters["expected"]
+		if !ir.Equal(value, want) {
+			return tool.Execution{}, fmt.Errorf("assertion failed: state['%s'] = %s, expected %s", key, compact(value), compact(want))
+		}
+		return tool.Execution{Output: map[string]any{"asserted": key, "value": value}}, nil
+	}
+}
+
+func compact(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	return string(b)
+}
+
+// classify words an ordinary failure and names its class, typed facts first (E-FAIL-4).
+func classify(outer, limited context.Context, g admit.Grant, err error) (error, ir.ErrorClass, bool) {
+	var f *tool.Fault
+	isFault := errors.As(err, &f)
+	terminal := isFault && f.Kind == tool.Terminal
+	switch {
+	case errors.Is(err, errAbandoned) && outer.Err() == nil:
+		return fmt.Errorf("action timed out after %dms: %w", g.Call.Timeout.Milliseconds(), err), ir.ClassTimeout, terminal
+	case outer.Err() != nil:
+		return fmt.Errorf("canceled: %w", err), ir.ClassCanceled, terminal
+	case errors.Is(limited.Err(), context.DeadlineExceeded) || isFault && f.Kind == tool.TimedOut:
+		return fmt.Errorf("action timed out after %dms", g.Call.Timeout.Milliseconds()), ir.ClassTimeout, terminal
+	case isFault && f.Kind == tool.Denied:
+		return err, ir.ClassRejectedByPolicy, terminal
+	case isFault && f.Kind == tool.BadArgs:
+		return err, ir.ClassValidation, terminal
+	case g.Tool == nil:
+		return err, ir.ClassUnknown, terminal
+	default:
+		return err, ir.ClassToolError, terminal
+	}
+}
+
+// receipt is what the outcome row keeps: enough to answer a resume, redacted (D-23).
+func (d *Dispatcher) receipt(g admit.Grant, a *Attempt) string {
+	out := map[string]any{"tool": g.Action.Tool, "ok": a.Err == nil, "duration_ms": a.Duration.Milliseconds(), "files": a.Changes}
+	if a.Err == nil {
+		out["output"], _ = d.cfg.Redactor.String(ir.TruncateKeepingEnds(ir.Render(a.Execution.Output), 16<<10))
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return `{"ok":false}`
+	}
+	return string(b)
+}
