@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newRootCommand(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "car",
+		Short: "A governed coding agent for the terminal",
+		Long: "car works on the project in this directory with a model of your choice.\n" +
+			"The model proposes; car checks every action against rules you can read, asks you\n" +
+			"where they leave a question, runs it confined and keeps a record.\n\n" +
+			"car alone, in a terminal, opens a conversation.",
+		Example:       "  car do \"fix the failing test\"\n  git diff | car do \"review this\" -\n  car do --demo",
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.reached = true
+			return a.refuseChild(cmd)
+		},
+		Version: versionText(),
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetIn(a.io.in)
+	root.SetOut(a.io.out)
+	root.SetErr(a.io.err)
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(newEventsCommand(a), newVersionCommand(), newExitCodesTopic())
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// refuseChild keeps what car started from being a car that decides (law 8).
+// Words about car itself stay free.
+func (a *app) refuseChild(cmd *cobra.Command) error {
+	if !a.env.child || cmd.Name() == "version" || cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
+		return nil
+	}
+	return &exitError{code: exitRefused,
+		cause: errors.New("this shell was started by car, and what car governs can not run or approve anything through another car"),
+		hints: []string{"run it in a terminal of your own"}}
+}
+
+var unknownFlag = regexp.MustCompile(`^unknown (?:shorthand )?flag: (?:--([^=\s]+)|'(.)')`)
+
+// flagError makes a wrong flag a usage error that names the nearest right one (U-CLI-4).
+func flagError(cmd *cobra.Command, err error) error {
+	hints := []string{cmd.CommandPath() + " --help"}
+	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		if near := nearestFlags(cmd, m[1]); len(near) > 0 {
+			hints = near
+		}
+	}
+	return usageError(fmt.Errorf("%s: %w", cmd.CommandPath(), err), hints...)
+}
+
+// nearestFlags lets cobra's own search for misspelt commands look through flags.
+func nearestFlags(cmd *cobra.Command, typed string) []string {
+	search := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			search.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	var near []string
+	for _, name := range search.SuggestionsFor(typed) {
+		near = append(near, cmd.CommandPath()+" --"+name)
+	}
+	return near
+}

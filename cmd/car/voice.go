@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"car/internal/tui/safe"
+)
+
+// The voice of the door. To the person: one line that says what happened and
+// where, then one line for each next thing to type. Lower case, no full stop, no
+// stack, no capitals; a cause that came from outside is shown with its control
+// characters made visible.
+
+// complain prints an error and its hints. Errors without a cause were told already.
+func complain(w io.Writer, err error) {
+	var coded *exitError
+	if errors.As(err, &coded) && coded.cause == nil {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(err.Error(), "\n"), "\n")
+	fmt.Fprintf(w, "car: %s\n", safe.Line(lines[0]))
+	for _, line := range lines[1:] {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		fmt.Fprintf(w, "  %s\n", safe.Line(line))
+	}
+	if coded != nil {
+		for _, h := range coded.hints {
+			fmt.Fprintf(w, "  try: %s\n", safe.Line(h))
+		}
+	}
+}
