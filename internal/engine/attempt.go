@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"car/internal/engine/dispatch"
+	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
+	"car/internal/engine/state"
+	"car/internal/engine/tool"
+)
+
+// Backoff between attempts (E-FAIL-2).
+const (
+	firstBackoff = 100 * time.Millisecond
+	maxBackoff   = 30 * time.Second
+)
+
+// backoff is the wait before attempt n+1: doubling, capped, never overflowing.
+func backoff(n int) time.Duration {
+	if n > 9 {
+		return maxBackoff
+	}
+	return min(firstBackoff<<(n-1), maxBackoff)
+}
+
+// attemptAll gives an action its attempts and settles it.
+func (r *run) attemptAll(ctx context.Context, i int) {
+	if rejection := r.adm.Rejected(i); rejection != nil {
+		r.reject(i, *rejection)
+		return
+	}
+	most := r.adm.Attempts(i)
+	for n := 1; ; n++ {
+		last, allowedBy := r.attempt(ctx, i, n)
+		again := last.Err != nil && last.Dispatched && !last.Terminal && !last.Integrity && !last.Broken && last.Class != ir.ClassCanceled && n < most
+		if !again {
+			r.settleAttempt(i, n, last, allowedBy)
+			return
+		}
+		r.log(eventlog.Event{Kind: eventlog.ActionRetrying, ActionID: r.p.Actions[i].ID, Data: map[string]any{"attempt": float64(n)}})
+		if r.rt.cfg.Sleep(ctx, backoff(n)) != nil {
+			r.settleAttempt(i, n, last, allowedBy)
+			return
+		}
+	}
+}
+
+// attempt draws a ticket and spends it. State it wrote lands only when it succeeded (E-EXEC-8).
+func (r *run) attempt(ctx context.Context, i, n int) (dispatch.Attempt, string) {
+	ticket, err := r.adm.Draw(i, n)
+	if err != nil {
+		return dispatch.Attempt{Err: err, Class: ir.ClassRejectedByPolicy}, ""
+	}
+	a := r.p.Actions[i]
+	buffer := r.tx.Attempt(a.ID)
+	start := r.rt.cfg.Now()
+	done := r.rt.dispatcher.Run(ctx, ticket, buffer, func(tail string) {
+		r.opts.Observer.Progress(a.ID, tail, r.rt.cfg.Now().Sub(start))
+	})
+	if done.Err == nil {
+		if done.Err = r.land(a, buffer, done); done.Err != nil {
+			done.Class = ir.ClassValidation
+		}
+	}
+	buffer.Discard()
+	return done, ticket.AllowedBy()
+}
+
+// land applies the state changes that a tool returned and commits the attempt (E-EXEC-7).
+func (r *run) land(a ir.Action, buffer *state.Attempt, done dispatch.Attempt) error {
+	changes := done.Execution.StateChanges
+	if len(changes) > 0 {
+		got, want := slices.Sorted(maps.Keys(changes)), slices.Sorted(maps.Keys(a.ExpectedEffects))
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("tool '%s' callback state_changes keys do not match action '%s': expected %v, got %v", a.Tool, a.ID, want, got)
+		}
+		for _, key := range got {
+			if err := applyChange(buffer, key, changes[key]); err != nil {
+				return err
+			}
+		}
+	}
+	transitions, err := buffer.Commit()
+	if err != nil {
+		return err
+	}
+	r.noteTransitions(a, transitions)
+	return nil
+}
+
+func applyChange(buffer *state.Attempt, key string, c ir.StateChange) error {
+	switch c.Op {
+	case "set":
+		return buffer.Set(key, c.Value)
+	case "delete":
+		return buffer.Delete(key)
+	default:
+		return fmt.Errorf("state_changes['%s'] has op %q, neither set nor delete", key, c.Op)
+	}
+}
+
+// settleAttempt turns the last attempt into the action's result and event.
+func (r *run) settleAttempt(i, n int, last dispatch.Attempt, allowedBy string) {
+	a := r.p.Actions[i]
+	if last.Broken {
+		r.breakWith(last.Err)
+	}
+	r.update(i, func(res *ir.ActionResult) {
+		res.DurationMS = last.Duration.Milliseconds()
+		if last.Dispatched {
+			res.Attempts = n
+		}
+		res.FileChanges, res.AllowedBy, res.Tier = last.Changes, allowedBy, r.adm.Judgement(i).Tier.Needed()
+		if last.Err == nil {
+			res.Status, res.Output, res.Blocks = ir.Succeeded, last.Execution.Output, last.Execution.Blocks
+			return
+		}
+		res.Status, res.Error, res.ErrorClass, res.Terminal = ir.Failed, last.Err.Error(), last.Class, last.Terminal
+		res.Output = faultOutput(last.Err)
+		switch {
+		case !last.Dispatched:
+			res.Status = ir.Rejected
+		case a.FailureBehavior == ir.Skip && !last.Terminal && !last.Integrity:
+			res.Status = ir.Skipped
+		}
+	})
+	r.logOutcome(i, n, last)
+	res := r.results[i]
+	if res.Status == ir.Failed && (a.FailureBehavior == ir.Abort || last.Terminal || last.Integrity) {
+		r.abortBy(a.ID)
+	}
+	r.finish(i)
+}
+
+// faultOutput is what a failed tool wants the model to see beside its text.
+func faultOutput(err error) any {
+	var f *tool.Fault
+	if errors.As(err, &f) {
+		return f.Output
+	}
+	return nil
+}
+
+func (r *run) abortBy(id ir.ActionID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.abort == nil {
+		r.abort = &abortion{by: id}
+	}
+}
+
+func (r *run) update(i int, f func(*ir.ActionResult)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.results[i])
+	r.results[i].Timestamp = r.rt.cfg.Now().UTC()
+}
+
+// finish makes a result final and tells who watches.
+func (r *run) finish(i int) {
+	r.mu.Lock()
+	r.settled[i] = true
+	r.cost.Add(r.p.Actions[i], r.results[i])
+	res := r.results[i]
+	r.mu.Unlock()
+	r.opts.Observer.Finished(res)
+}

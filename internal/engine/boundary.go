@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
+	"car/internal/engine/state"
+)
+
+// rolledBackError is what a success reads whose state went back (E-STATE-4).
+const rolledBackError = "proposal aborted; state effects were rolled back; external effects may remain and were not undone"
+
+// noteTransitions records what an attempt wrote, as its own and provisional.
+func (r *run) noteTransitions(a ir.Action, transitions []state.Transition) {
+	if len(transitions) == 0 && len(a.ExpectedEffects) == 0 {
+		return
+	}
+	changes := state.Changes(transitions)
+	i := r.byID[a.ID]
+	r.update(i, func(res *ir.ActionResult) { res.StateChanges = changes })
+	r.log(eventlog.Event{Kind: eventlog.StateChanged, ActionID: a.ID, Data: map[string]any{
+		"declared_expected_effects": a.ExpectedEffects, "runtime_state_mutations": jsonValue(changes), "changes": jsonValue(changes),
+		"changes_semantics": "provisional_state_mutations", "attempted": true, "stage": "state_effect",
+	}})
+}
+
+// end commits the proposal's state or takes it back: the boundary that makes
+// provisional changes final (E-STATE-2).
+func (r *run) end() {
+	if r.abort == nil {
+		transitions := r.tx.Commit()
+		r.log(eventlog.Event{Kind: eventlog.StateCommitted, Data: map[string]any{
+			"affected_actions": affected(transitions), "committed_changes": jsonValue(state.Changes(transitions)),
+			"changes_semantics": "committed_provisional_state_mutations", "proposal_digest": string(r.digest()),
+			"attempted": true, "stage": "proposal_commit",
+		}})
+		return
+	}
+	undone := r.tx.Rollback()
+	restored := map[string]any{}
+	for _, t := range undone.Restored {
+		restored[t.Key] = t.Old
+	}
+	r.rollback = &ir.Rollback{State: "none"}
+	if len(undone.Restored) > 0 {
+		r.rollback.State = "durable"
+		r.log(eventlog.Event{Kind: eventlog.StateSnapshot, Data: map[string]any{"state": restored}})
+	}
+	r.log(eventlog.Event{Kind: eventlog.StateRollback, Data: map[string]any{
+		"rolled_back_to": "pre-proposal snapshot", "affected_actions": affected(undone.Restored),
+		"rolled_back_changes": jsonValue(state.Changes(undone.Restored)), "changes_semantics": "rolled_back_provisional_state_mutations",
+		"proposal_digest": string(r.digest()), "attempted": true, "durability_unknown": false,
+		"publication_succeeded": true, "rollback_succeeded": true, "stage": "proposal_rollback",
+	}})
+	for i := range r.results {
+		if r.results[i].Status == ir.Succeeded {
+			r.update(i, func(res *ir.ActionResult) {
+				res.RolledBack, res.Error, res.StateChanges = true, rolledBackError, map[string]ir.StateChange{}
+			})
+		}
+	}
+}
+
+func affected(transitions []state.Transition) []any {
+	out := []any{}
+	seen := map[ir.ActionID]bool{}
+	for _, t := range transitions {
+		if !seen[t.ActionID] {
+			seen[t.ActionID] = true
+			out = append(out, string(t.ActionID))
+		}
+	}
+	return out
+}

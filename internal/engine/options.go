@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"time"
+
+	"car/internal/engine/admit"
+	"car/internal/engine/ir"
+)
+
+// Refusal says how far a gate's rejection reaches (D-2).
+type Refusal uint8
+
+// RefuseProposal is the default of `car run` and the wire; a conversation's step
+// uses RefuseAction, so that a step is never lost to one call.
+const (
+	RefuseProposal Refusal = iota
+	RefuseAction
+)
+
+// Scope says for whom a proposal runs (E-SESS-2).
+type Scope struct {
+	CallerID string
+	TenantID string
+	Claims   map[string]any
+}
+
+func (s Scope) empty() bool { return s.CallerID == "" && s.TenantID == "" && len(s.Claims) == 0 }
+
+// Options say how one proposal runs.
+type Options struct {
+	// Session is the engine session whose read ledger and grants apply.
+	Session string
+	Scope   Scope
+	// Cancel, once closed, stops the run between levels; work in flight finishes (E-EXEC-11).
+	Cancel  <-chan struct{}
+	Refusal Refusal
+	// Turn numbers the conversation's turn, for the log; 0 is none.
+	Turn int
+	// CallPrefix makes call ids of action ids that are unique only in their proposal.
+	CallPrefix   string
+	Capabilities admit.Capabilities
+	// Observer is told of actions as they start and end; nil is nobody.
+	Observer Observer
+}
+
+// Observer watches a run. Its methods may be called concurrently for different
+// actions and must not block.
+type Observer interface {
+	// Started comes once an action, when its turn has come and before it is asked about.
+	Started(a ir.Action, tier ir.Tier)
+	// Progress passes on the last line of a running call.
+	Progress(id ir.ActionID, tail string, elapsed time.Duration)
+	// Finished comes once an action with its one result.
+	Finished(r ir.ActionResult)
+}
+
+// nobody is the Observer of a run that no one watches.
+type nobody struct{}
+
+func (nobody) Started(ir.Action, ir.Tier)                  {}
+func (nobody) Progress(ir.ActionID, string, time.Duration) {}
+func (nobody) Finished(ir.ActionResult)                    {}

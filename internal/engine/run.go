@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"car/internal/engine/admit"
+	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
+	"car/internal/engine/state"
+)
+
+// run is one proposal on its way through the engine.
+type run struct {
+	rt   *Runtime
+	opts Options
+	p    ir.Proposal
+	adm  *admit.Admission
+	tx   *state.Tx
+
+	byID map[ir.ActionID]int
+
+	mu      sync.Mutex
+	results []ir.ActionResult
+	settled []bool // which results are final
+	cost    ir.CostSummary
+	// broken is the first record that could not be written; nothing starts after it.
+	broken error
+
+	// abort and stopped are read and written between levels or in sequential ones only.
+	abort   *abortion
+	stopped string
+
+	lineage   []ir.LineageEntry
+	preimages []ir.AcceptedPreimage
+	rollback  *ir.Rollback
+}
+
+// abortion is why the proposal's state goes back.
+type abortion struct{ by ir.ActionID }
+
+func newRun(rt *Runtime, p ir.Proposal, o Options) *run {
+	r := &run{rt: rt, opts: o, p: p, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
+		byID: make(map[ir.ActionID]int, len(p.Actions))}
+	for i, a := range p.Actions {
+		r.byID[a.ID] = i
+		r.results[i] = ir.ActionResult{ActionID: a.ID, StateChanges: map[string]ir.StateChange{}}
+	}
+	return r
+}
+
+// execute takes the proposal through admission, its levels and its end.
+func (r *run) execute(ctx context.Context) error {
+	adm, whole, err := r.rt.admitter.Admit(ctx, r.p, admit.Options{
+		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix,
+		RefuseAction: r.opts.Refusal == RefuseAction, Capabilities: r.opts.Capabilities,
+	})
+	if err != nil {
+		r.rejectRest("nothing ran: " + err.Error())
+		return err
+	}
+	r.adm = adm
+	if !r.opts.Scope.empty() {
+		r.log(eventlog.Event{Kind: eventlog.SessionScope, Data: scopeData(r.opts.Scope)})
+	}
+	if whole != nil {
+		r.refuseAll(*whole)
+		return r.broken
+	}
+	r.accept()
+	if limit := r.opts.Capabilities.MaxActions; limit > 0 && len(r.p.Actions) > limit {
+		r.refuseAll(admit.Rejection{Stage: admit.StageProposalCapability, Event: eventlog.ActionRejected,
+			Reason: fmt.Sprintf("capability denied: proposal has %d actions, max allowed is %d", len(r.p.Actions), limit)})
+		return r.broken
+	}
+	levels, err := ir.Levels(r.p.Actions)
+	if err != nil { // Admit has checked the graph
+		return err
+	}
+	r.tx = r.rt.cfg.State.Begin()
+	for _, level := range levels {
+		r.level(ctx, level)
+	}
+	r.end()
+	return r.broken
+}
+
+// accept records the generation that runs (E-PIPE-8).
+func (r *run) accept() {
+	r.lineage = append(r.lineage, ir.LineageEntry{ProposalID: r.p.ID, ProposalDigest: r.adm.Digest(), Status: ir.LineageAccepted})
+	r.preimages = append(r.preimages, ir.AcceptedPreimage{ProposalDigest: r.adm.Digest(), Proposal: r.p})
+	r.log(eventlog.Event{Kind: eventlog.ProposalReceived, Data: map[string]any{
+		"source": r.p.Source, "action_count": float64(len(r.p.Actions)), "proposal": jsonValue(r.p), "proposal_digest": string(r.adm.Digest()),
+	}})
+}
+
+// level runs actions that may run together (E-DAG-4).
+func (r *run) level(ctx context.Context, level []int) {
+	if ir.LevelRunsSequentially(r.p.Actions, level) {
+		for _, i := range level {
+			r.together(ctx, []int{i})
+		}
+		return
+	}
+	r.together(ctx, level)
+}
+
+// together brings actions to their end: state checks under the lock, questions
+// without it, then the attempts under it again (B-CONC-2).
+func (r *run) together(ctx context.Context, indices []int) {
+	open := r.checked(ctx, indices)
+	if len(open) == 0 {
+		return
+	}
+	asked, err := r.adm.Ask(ctx, open)
+	if err != nil {
+		r.breakWith(err)
+	}
+	for i := range asked.Edits {
+		r.adm.Reject(i, admit.Rejection{Stage: admit.StageApproval, Event: eventlog.ActionRejected,
+			Reason: "the person changed this call; propose it again as they want it"})
+	}
+	if err := r.rt.lock(ctx); err != nil {
+		for _, i := range open {
+			r.skip(i, "cancellation", "canceled: "+err.Error())
+		}
+		return
+	}
+	defer r.rt.unlock()
+	var group errgroup.Group
+	group.SetLimit(r.rt.cfg.MaxParallel)
+	for _, i := range open {
+		group.Go(func() error {
+			r.attemptAll(ctx, i)
+			return nil
+		})
+	}
+	_ = group.Wait() // attempts report through their results
+	if asked.Stop {
+		r.stopped = asked.Reason
+	}
+}
+
+// checked settles the actions whose turn finds them refused or skipped, and
+// returns the others.
+func (r *run) checked(ctx context.Context, indices []int) []int {
+	var open []int
+	for _, i := range indices {
+		r.opts.Observer.Started(r.p.Actions[i], r.adm.Judgement(i).Tier.Needed())
+		if stage, reason := r.skips(ctx, i); reason != "" {
+			r.skip(i, stage, reason)
+			continue
+		}
+		if r.adm.Rejected(i) == nil {
+			r.adm.CheckState(i, r.tx.Get)
+		}
+		if rejection := r.adm.Rejected(i); rejection != nil {
+			r.reject(i, *rejection)
+			continue
+		}
+		r.log(eventlog.Event{Kind: eventlog.ActionValidated, ActionID: r.p.Actions[i].ID})
+		open = append(open, i)
+	}
+	return open
+}
+
+// skips says why an action does not get its turn: cancel, then abort, then what it depends on (E-EXEC-10).
+func (r *run) skips(ctx context.Context, i int) (stage, reason string) {
+	a := r.p.Actions[i]
+	switch {
+	case r.brokenNow() != nil:
+		return "cancellation", "canceled: " + r.brokenNow().Error()
+	case ctx.Err() != nil:
+		return "cancellation", "canceled: " + context.Cause(ctx).Error()
+	case closed(r.opts.Cancel):
+		return "cancellation", "canceled: cancellation requested by caller"
+	case r.stopped != "":
+		return "cancellation", "canceled: stopped by " + r.stopped
+	case r.abort != nil:
+		return "dependency_abort", "skipped due to earlier abort"
+	}
+	for _, id := range a.Dependencies {
+		if !r.worked(r.byID[id]) {
+			return "dependency", fmt.Sprintf("dependency '%s' did not succeed", id)
+		}
+	}
+	if r.opts.Refusal == RefuseAction && r.consequential(i) && r.earlierFailure(i) {
+		return "dependency", "an earlier call of this step did not succeed"
+	}
+	return "", ""
+}
+
+// consequential actions are held back once an earlier call of the step did not succeed (E-FAIL-6).
+func (r *run) consequential(i int) bool {
+	j := r.adm.Judgement(i)
+	return r.adm.Rejected(i) == nil && (j.Reversibility == ir.Irreversible || j.Tier.Needed() == ir.FullAccess)
+}
+
+func (r *run) earlierFailure(i int) bool {
+	for j := range i {
+		if r.isSettled(j) && !r.worked(j) {
+			return true
+		}
+	}
+	return false
+}
+
+// worked reports a success that its dependents may build on (E-DAG-5): a shell
+// that exited with another code than 0 succeeded, but did not work.
+func (r *run) worked(i int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	res := r.results[i]
+	if res.Status != ir.Succeeded {
+		return false
+	}
+	out, ok := res.Output.(map[string]any)
+	if !ok {
+		return true
+	}
+	code, ok := out["exit_code"].(float64)
+	return !ok || code == 0
+}
+
+func (r *run) isSettled(i int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.settled[i]
+}
+
+func (r *run) brokenNow() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.broken
+}
+
+func (r *run) breakWith(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = errors.Join(r.broken, err)
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// result assembles what Execute returns.
+func (r *run) result() ir.ProposalResult {
+	return ir.ProposalResult{
+		ProposalID: r.p.ID, OriginalProposalID: r.p.ID, FinalProposal: r.p, ReplanLineage: r.lineage,
+		AcceptedPreimages: r.preimages, Results: r.results, Cost: r.cost, Rollback: r.rollback,
+	}
+}

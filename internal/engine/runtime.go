@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"car/internal/engine/admit"
+	"car/internal/engine/dispatch"
+	"car/internal/engine/ir"
+	"car/internal/engine/redact"
+	"car/internal/engine/state"
+	"car/internal/engine/tool"
+)
+
+// Config is everything a Runtime stands on. A runtime belongs to one session: its
+// log, state and read ledger are the session's own; tools, policy and substrate
+// may be shared.
+type Config struct {
+	Tools     admit.Tools
+	Judge     admit.Judge
+	Gates     []admit.Gate
+	Approver  admit.Approver // nil: every question is a refusal
+	Recorder  admit.Recorder
+	Log       admit.Log
+	State     *state.Store
+	Substrate tool.Substrate
+	Redactor  *redact.Redactor
+	// CarHome is the person's own folder, closed to every tool.
+	CarHome string
+	// EnvDigest stands for the environment of children in approvals.
+	EnvDigest ir.Digest
+	Now       func() time.Time
+	// Sleep waits between retries and ends with ctx; nil uses a timer.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// MaxParallel bounds a concurrent level; 0 means 16 (E-DAG-4).
+	MaxParallel int
+	// GateTimeout bounds one gate; 0 means 10 s.
+	GateTimeout time.Duration
+}
+
+// Runtime executes proposals. Safe for concurrent use; proposals run one at a
+// time, but none waits for another's questions.
+type Runtime struct {
+	cfg        Config
+	admitter   *admit.Admitter
+	dispatcher *dispatch.Dispatcher
+	// turn holds one token: whoever has it may check state, dispatch and record (B-CONC-2).
+	turn chan struct{}
+}
+
+// New builds the rooms behind the door, or says which field is wrong.
+func New(c Config) (*Runtime, error) {
+	switch {
+	case c.State == nil:
+		return nil, errors.New("engine: Config.State is nil")
+	case c.Substrate == nil:
+		return nil, errors.New("engine: Config.Substrate is nil")
+	case c.Now == nil:
+		return nil, errors.New("engine: Config.Now is nil")
+	}
+	if c.MaxParallel == 0 {
+		c.MaxParallel = 16
+	}
+	if c.Sleep == nil {
+		c.Sleep = sleep
+	}
+	previews := &dispatch.Previews{Substrate: c.Substrate, CarHome: c.CarHome}
+	admitter, err := admit.New(admit.Config{
+		Tools: c.Tools, Judge: c.Judge, Gates: c.Gates, Approver: c.Approver, Recorder: c.Recorder, Log: c.Log,
+		Where: c.Substrate.Describe(), Substrate: c.Substrate.Name(), EnvDigest: c.EnvDigest,
+		Previews: previews, GateTimeout: c.GateTimeout,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	dispatcher, err := dispatch.New(dispatch.Config{
+		Office: admitter, Recorder: c.Recorder, Log: c.Log, Substrate: c.Substrate, Previews: previews,
+		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	r := &Runtime{cfg: c, admitter: admitter, dispatcher: dispatcher, turn: make(chan struct{}, 1)}
+	r.turn <- struct{}{}
+	return r, nil
+}
+
+// Execute is the only door (E-PIPE-1). The proposal's defaults are filled; see
+// ir.DecodeProposal and Proposal.Fill. It returns when all its goroutines have,
+// abandoned tools excepted. Refusals and failures are results; an error means
+// that a record could not be written, and then the results say how far it came.
+func (r *Runtime) Execute(ctx context.Context, p ir.Proposal, o Options) (ir.ProposalResult, error) {
+	if o.Observer == nil {
+		o.Observer = nobody{}
+	}
+	run := newRun(r, p, o)
+	err := run.execute(ctx)
+	return run.result(), err
+}
+
+// Schemas lists the tools a model may be told of.
+func (r *Runtime) Schemas() []ir.ToolSchema { return r.cfg.Tools.Schemas() }
+
+// Close waits, until ctx ends, for tools that ignored their cancellation.
+func (r *Runtime) Close(ctx context.Context) error { return r.dispatcher.Close(ctx) }
+
+// lock takes the token, or gives up with ctx.
+func (r *Runtime) lock(ctx context.Context) error {
+	select {
+	case <-r.turn:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (r *Runtime) unlock() { r.turn <- struct{}{} }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
