@@ -1,6 +1,9 @@
 package ir
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // ActionResult is the one result every action of a proposal gets (E-IR-5).
 type ActionResult struct {
@@ -34,6 +37,15 @@ type ActionResult struct {
 type StateChange struct {
 	Op    string `json:"op"`
 	Value any    `json:"value,omitempty"`
+}
+
+// MarshalJSON always writes the value of a set, null included: without it a
+// reader could not tell a null that was written from a value that was left out.
+func (c StateChange) MarshalJSON() ([]byte, error) {
+	if c.Op == "set" {
+		return json.Marshal(map[string]any{"op": c.Op, "value": c.Value})
+	}
+	return json.Marshal(map[string]any{"op": c.Op})
 }
 
 // FileChange is one path an action changed, with digests of its content before
