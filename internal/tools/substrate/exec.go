@@ -1,0 +1,231 @@
+package substrate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"car/internal/engine/tool"
+)
+
+const (
+	// grace is the time between asking processes to end and ending them (T-SHELL-4).
+	grace = 2 * time.Second
+	// closingGrace is the same when the session ends, so that Close takes under 3 s.
+	closingGrace = time.Second
+	// drain is how long output may still come once the shell has ended (T-SHELL-5).
+	drain = 500 * time.Millisecond
+	// pace is how often processes are looked at while they are expected to end.
+	pace = 20 * time.Millisecond
+	// maxText is what one argument of a process may hold on Linux, less a margin.
+	maxText = 128<<10 - 512
+)
+
+// run is one shell text under way.
+type run struct {
+	cmd    *exec.Cmd
+	pid    int
+	output *os.File
+	to     *seal
+	// exited is closed by the goroutine that waits for the shell; waitErr is set before.
+	exited  chan struct{}
+	waitErr error
+	// drained is closed by the goroutine that copies output.
+	drained chan struct{}
+	kin     kin
+}
+
+// Exec runs text in the workspace. Cancel of ctx ends the processes and returns
+// the exit beside the cause of the cancel.
+func (l *local) Exec(ctx context.Context, e tool.Exec, w io.Writer) (tool.Exit, error) {
+	if err := checkText(e.Text); err != nil {
+		return tool.Exit{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return tool.Exit{}, context.Cause(ctx)
+	}
+	if err := l.enter(); err != nil {
+		return tool.Exit{}, err
+	}
+	defer l.runs.Done()
+	began := l.cfg.Now()
+	r, err := l.start(e.Text, w)
+	if err != nil {
+		return tool.Exit{}, err
+	}
+	timedOut, cause := l.await(ctx, r, e.Timeout)
+	exit := tool.Exit{TimedOut: timedOut, LeftRunning: l.settle(r)}
+	exit.Code, exit.Signal = exitOf(r.cmd.ProcessState)
+	exit.Duration = l.cfg.Now().Sub(began)
+	return exit, cause
+}
+
+func checkText(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return &tool.Fault{Kind: tool.BadArgs, Text: "the command is empty"}
+	case strings.ContainsRune(text, 0):
+		return &tool.Fault{Kind: tool.BadArgs, Text: "the command holds a NUL byte; no shell can take it"}
+	case len(text) > maxText:
+		return &tool.Fault{Kind: tool.TooLarge, Text: fmt.Sprintf("the command is %d bytes, the system takes %d; write a script file and run it", len(text), maxText)}
+	}
+	return nil
+}
+
+// start launches the shell and the two goroutines that wait for it and for its output.
+func (l *local) start(text string, w io.Writer) (*run, error) {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("shell: %w", err)
+	}
+	defer pw.Close()
+	cmd := exec.Command(l.shell.path)
+	cmd.Args = append(append(cmd.Args, l.shell.args...), text)
+	cmd.Dir, cmd.Env = l.desc.Root, l.env
+	cmd.Stdout, cmd.Stderr = pw, pw
+	ownSession(cmd, l.shell, text)
+	r := &run{cmd: cmd, output: pr, to: &seal{w: w}, exited: make(chan struct{}), drained: make(chan struct{})}
+	if err := l.owned.start(r); err != nil {
+		pr.Close()
+		if _, gone := os.Stat(l.desc.Root); gone != nil {
+			return nil, &tool.Fault{Kind: tool.NotFound, Text: "the working directory is gone: " + l.desc.Root}
+		}
+		return nil, fmt.Errorf("start %s: %w", l.shell.path, err)
+	}
+	go func() {
+		defer close(r.exited)
+		r.waitErr = cmd.Wait()
+	}()
+	l.drains.Add(1)
+	go func() {
+		defer l.drains.Done()
+		defer close(r.drained)
+		// A child that keeps the pipe writes into nothing after the seal, so that it
+		// neither dies of a closed pipe nor blocks on a full one (T-SHELL-5).
+		_, _ = io.Copy(r.to, pr)
+		pr.Close()
+	}()
+	return r, nil
+}
+
+// await returns when the shell has ended by itself or was ended.
+func (l *local) await(ctx context.Context, r *run, timeout time.Duration) (timedOut bool, cause error) {
+	var limit <-chan time.Time
+	if timeout > 0 {
+		timer := time.NewTimer(timeout)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	select {
+	case <-r.exited:
+		return false, nil
+	case <-limit:
+		l.stop(r, grace)
+		return true, nil
+	case <-ctx.Done():
+		l.stop(r, grace)
+		return false, context.Cause(ctx)
+	case <-l.closing:
+		l.stop(r, closingGrace)
+		return false, &tool.Fault{Kind: tool.Canceled, Text: "the session was closed"}
+	}
+}
+
+// stop asks the shell and all it started to end, and ends them after the grace.
+func (l *local) stop(r *run, grace time.Duration) {
+	l.owned.signal(r, false)
+	deadline := time.NewTimer(grace)
+	defer deadline.Stop()
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if isClosed(r.exited) && !l.owned.alive(r) {
+				return
+			}
+			continue
+		case <-deadline.C:
+		}
+		break
+	}
+	for range 10 {
+		l.owned.signal(r, true)
+		<-tick.C
+		if isClosed(r.exited) && !l.owned.alive(r) {
+			return
+		}
+	}
+	<-r.exited
+}
+
+// settle drains the output, seals it, and says what outlived the shell. What is
+// just about to end gets the time of the drain to do so.
+func (l *local) settle(r *run) []int {
+	deadline := time.NewTimer(drain)
+	defer deadline.Stop()
+	select {
+	case <-r.drained:
+		l.linger(r, deadline.C)
+	case <-deadline.C:
+	}
+	r.to.close()
+	left := l.owned.finish(r)
+	if len(left) == 0 {
+		// Nobody of ours holds the pipe, so nobody is worth a goroutine.
+		_ = r.output.SetReadDeadline(time.Unix(1, 0))
+	}
+	return left
+}
+
+func (l *local) linger(r *run, deadline <-chan time.Time) {
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for l.owned.alive(r) {
+		select {
+		case <-deadline:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// seal passes writes on until it is closed, then drops them: nothing is written
+// to the caller's writer after Exec returned.
+type seal struct {
+	mu     sync.Mutex
+	w      io.Writer
+	closed bool
+}
+
+func (s *seal) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return len(p), nil
+	}
+	if _, err := s.w.Write(p); err != nil {
+		s.closed = true
+	}
+	return len(p), nil
+}
+
+func (s *seal) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+}

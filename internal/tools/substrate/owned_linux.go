@@ -1,0 +1,299 @@
+package substrate
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// kin is what a run knows of its process on this system.
+type kin struct{ start uint64 }
+
+// owned knows every process that descends from a shell of this substrate. This
+// process is made the reaper of orphans, so that what leaves its session, its
+// parent and its environment behind is still found below it (P-PROC-2).
+type owned struct {
+	scratch string
+	self    int
+	sid     int
+	// why is empty when the whole family can be found.
+	why string
+
+	mu     sync.Mutex
+	shells map[int]*run
+	// left are processes that outlived their shell, by pid with their start.
+	left map[int]uint64
+	// since is the start of the first shell; nothing older is ours.
+	since uint64
+	// dead are zombies nobody waited for yet, by pid with their start, and in how many looks.
+	dead  map[int]lookedAt
+	pipes []*os.File
+}
+
+type lookedAt struct {
+	start uint64
+	looks int
+}
+
+// patience is how many looks a zombie of unknown kind gets before it is reaped:
+// a process that somebody waits for is gone long before.
+const patience = 50
+
+func newOwned(scratch string) *owned {
+	o := &owned{scratch: scratch, self: os.Getpid(), shells: map[int]*run{}, left: map[int]uint64{}, dead: map[int]lookedAt{}}
+	o.sid, _ = unix.Getsid(0)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		o.why = "a process that leaves its session and its environment cannot be found again"
+	}
+	if _, ok := readProc(o.self); !ok {
+		o.why = "/proc cannot be read: only the process group of a command is ended with it"
+	}
+	return o
+}
+
+func (o *owned) limit() string { return o.why }
+
+// start launches the shell. The lock keeps a look from taking it for an orphan.
+func (o *owned) start(r *run) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
+	r.pid = r.cmd.Process.Pid
+	if p, ok := readProc(r.pid); ok {
+		r.kin.start = p.start
+		if o.since == 0 {
+			o.since = p.start
+		}
+	}
+	o.shells[r.pid] = r
+	return nil
+}
+
+// signal asks the run's processes to end, or ends them.
+func (o *owned) signal(r *run, kill bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	sig := unix.SIGTERM
+	if kill {
+		sig = unix.SIGKILL
+	}
+	members := o.members(r)
+	// The group is signalled as one while its number cannot belong to anybody else.
+	whole := !isClosed(r.exited)
+	if whole {
+		_ = unix.Kill(-r.pid, sig)
+	}
+	for _, p := range members {
+		if !whole || p.pgid != r.pid {
+			_ = unix.Kill(p.pid, sig)
+		}
+	}
+}
+
+// alive reports whether anything but the shell itself is left of a run.
+func (o *owned) alive(r *run) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.members(r)) > 0
+}
+
+// finish ends the bookkeeping of a run and returns the pids that outlived it.
+func (o *owned) finish(r *run) []int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var pids []int
+	for _, p := range o.members(r) {
+		o.left[p.pid] = p.start
+		pids = append(pids, p.pid)
+	}
+	delete(o.shells, r.pid)
+	if len(pids) > 0 {
+		o.pipes = append(o.pipes, r.output)
+	}
+	return pids
+}
+
+// members are the living descendants of a run's shell, without the shell.
+// Holding mu.
+func (o *owned) members(r *run) []proc {
+	all := o.family()
+	ours := map[int]bool{r.pid: true}
+	for _, p := range all {
+		switch {
+		case p.sid == r.pid || p.pgid == r.pid:
+			ours[p.pid] = true
+		case o.orphan(p) && p.start >= r.kin.start && !o.contested(r, p):
+			ours[p.pid] = true
+		}
+	}
+	return living(all, ours, r.pid)
+}
+
+// living closes ours over children and drops zombies and the shell.
+func living(all []proc, ours map[int]bool, shell int) []proc {
+	for grown := true; grown; {
+		grown = false
+		for _, p := range all {
+			if !ours[p.pid] && ours[p.ppid] {
+				ours[p.pid], grown = true, true
+			}
+		}
+	}
+	var found []proc
+	for _, p := range all {
+		if ours[p.pid] && !p.zombie && p.pid != shell {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// orphan reports a process that fell to us when its parent ended: a child of
+// ours in a session of its own that is no shell, and not left by an earlier run.
+func (o *owned) orphan(p proc) bool {
+	return p.ppid == o.self && p.sid != o.sid && o.shells[p.pid] == nil && o.left[p.pid] != p.start && !p.zombie &&
+		tagOf(p.pid, o.scratch) != taggedOther
+}
+
+// contested reports an orphan that another run under way may have started.
+func (o *owned) contested(r *run, p proc) bool {
+	for _, other := range o.shells {
+		if other != r && p.start >= other.kin.start {
+			return true
+		}
+	}
+	return false
+}
+
+// family lists the descendants of this process and reaps what nobody waits for.
+// Holding mu.
+func (o *owned) family() []proc {
+	all, err := listProcs()
+	if err != nil {
+		return nil
+	}
+	ours := map[int]bool{o.self: true}
+	family := living(all, ours, o.self)
+	dead := map[int]lookedAt{}
+	for _, p := range all {
+		if ours[p.pid] && p.zombie && p.ppid == o.self && o.shells[p.pid] == nil && p.sid != o.sid {
+			o.reap(p, dead)
+		}
+	}
+	o.dead = dead
+	if o.why == "" {
+		return family
+	}
+	return all
+}
+
+// reap takes a zombie off the system's list: at once when it is surely ours, else
+// when it was seen often enough that nobody else can be waiting for it.
+func (o *owned) reap(p proc, dead map[int]lookedAt) {
+	seen := o.dead[p.pid]
+	if seen.start != p.start {
+		seen = lookedAt{start: p.start}
+	}
+	_, isShells := o.shells[p.sid]
+	if seen.looks++; isShells || o.left[p.pid] == p.start || seen.looks > patience {
+		_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
+		delete(o.left, p.pid)
+		return
+	}
+	dead[p.pid] = seen
+}
+
+// killAll ends everything that is left, and closes the pipes it held.
+func (o *owned) killAll() {
+	if o.round(unix.SIGTERM) > 0 && !o.gone(closingGrace) {
+		for range 20 {
+			if o.round(unix.SIGKILL) == 0 || o.gone(pace) {
+				break
+			}
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, pipe := range o.pipes {
+		pipe.Close()
+	}
+	o.pipes = nil
+}
+
+// round signals everything once and says how many there were; signal 0 only counts.
+func (o *owned) round(sig unix.Signal) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.everything()
+	for _, p := range all {
+		_ = unix.Kill(p.pid, sig)
+	}
+	return len(all)
+}
+
+// gone waits for everything to end, at most for limit.
+func (o *owned) gone(limit time.Duration) bool {
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(pace / 2)
+	defer tick.Stop()
+	for {
+		if o.round(0) == 0 {
+			return true
+		}
+		select {
+		case <-deadline.C:
+			return false
+		case <-tick.C:
+		}
+	}
+}
+
+// everything is every living process that this substrate still owns. Holding mu.
+func (o *owned) everything() []proc {
+	if o.since == 0 {
+		return nil
+	}
+	all := o.family()
+	ours := map[int]bool{}
+	for _, p := range all {
+		_, isShells := o.shells[p.sid]
+		switch {
+		case isShells, o.left[p.pid] == p.start, p.start >= o.since && o.orphan(p):
+			ours[p.pid] = true
+		case p.start >= o.since && p.sid != o.sid && tagOf(p.pid, o.scratch) == taggedOurs:
+			ours[p.pid] = true
+		}
+	}
+	return living(all, ours, 0)
+}
+
+// reapTagged ends the processes of a dead run, found by the TMPDIR they carry.
+func reapTagged(scratch string) []int {
+	var killed []int
+	for range 5 {
+		all, err := listProcs()
+		if err != nil {
+			return killed
+		}
+		found := false
+		for _, p := range all {
+			if p.zombie || p.pid == os.Getpid() || tagOf(p.pid, scratch) != taggedOurs {
+				continue
+			}
+			found = true
+			if unix.Kill(p.pid, unix.SIGKILL) == nil && !slices.Contains(killed, p.pid) {
+				killed = append(killed, p.pid)
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	return killed
+}
