@@ -163,11 +163,7 @@ func (w *writer) Replace(ctx context.Context, path string, r tool.Replacement) (
 // mayWrite refuses the governor's own files and git's, through any link (G-TRUST-3, T-FILE-4).
 // Admission judged the path before; this looks again at where it leads now.
 func (w *writer) mayWrite(path string) error {
-	spelled := []string{w.files.absolute(path)}
-	if info, err := w.files.fs.Stat(path); err == nil {
-		spelled = append(spelled, w.files.absolute(info.Path))
-	}
-	for _, p := range spelled {
+	for _, p := range []string{w.files.absolute(path), w.files.leadsTo(path)} {
 		if !within(p, w.files.root) && !within(p, w.files.scratch) {
 			return denied("%s is outside the working directory", path)
 		}
@@ -179,6 +175,21 @@ func (w *writer) mayWrite(path string) error {
 		}
 	}
 	return nil
+}
+
+// leadsTo is where a write to path would land: its nearest ancestor that exists,
+// links followed, and below it the names that are still to be made.
+func (f *files) leadsTo(path string) string {
+	rest := ""
+	for at := f.absolute(path); ; at = filepath.Dir(at) {
+		if info, err := f.fs.Stat(at); err == nil {
+			return filepath.Join(f.absolute(info.Path), rest)
+		}
+		if at == filepath.Dir(at) {
+			return filepath.Join(at, rest)
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
 }
 
 // protected reports a path below the root that no file tool writes, in any letter
