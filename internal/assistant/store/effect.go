@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"car/internal/engine/approval"
@@ -73,10 +74,11 @@ func existing(ctx context.Context, tx *sql.Tx, id approval.EffectID, err error) 
 
 func stateOf(ctx context.Context, tx *sql.Tx, id approval.EffectID) (approval.State, error) {
 	var label string
-	switch err := tx.QueryRowContext(ctx, `SELECT state FROM actions WHERE id = ?`, id).Scan(&label); err {
-	case nil:
+	err := tx.QueryRowContext(ctx, `SELECT state FROM actions WHERE id = ?`, id).Scan(&label)
+	switch {
+	case err == nil:
 		return approval.ParseState(label)
-	case sql.ErrNoRows:
+	case errors.Is(err, sql.ErrNoRows):
 		return approval.StateUnset, nil
 	default:
 		return approval.StateUnset, err
@@ -119,7 +121,7 @@ func (db *DB) apply(ctx context.Context, tx *sql.Tx, m approval.Move) error {
 		reason = coalesce(nullif(?, ''), reason)
 		WHERE id = ? AND state = ? RETURNING session`,
 		m.To.String(), stamp(m.At), allowedBy, m.Receipt, m.Reason, m.ID, m.From.String()).Scan(&session)
-	if err == sql.ErrNoRows {
+	if errors.Is(err, sql.ErrNoRows) {
 		state, err := stateOf(ctx, tx, m.ID)
 		if err != nil {
 			return err

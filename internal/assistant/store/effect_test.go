@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"car/internal/assistant/store"
 	"car/internal/engine/approval"
 )
 
@@ -213,4 +214,17 @@ func TestGrants(t *testing.T) {
 	if got, err := again.Granted(t.Context(), "s1", scope); err != nil || !got {
 		t.Errorf("a new grant after a revoked one: %v, %v", got, err)
 	}
+}
+
+func outcomeOK() approval.Outcome {
+	return approval.Outcome{Completed: true, Receipt: `{"exit_code":0}`}
+}
+
+func denied() approval.Verdict { return approval.Verdict{By: "user", Reason: "no"} }
+
+func proposeAnother(t *testing.T, db *store.DB, c *clock) approval.EffectID {
+	t.Helper()
+	e := anEffect(t, "s1", "t9c9", "another")
+	must(t, newLedger(t, db, c).Propose(t.Context(), e))
+	return e.ID
 }

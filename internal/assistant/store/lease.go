@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"sync"
 	"time"
 )
@@ -95,7 +96,7 @@ func leaseOf(ctx context.Context, tx *sql.Tx, session string) (found bool, l lea
 	var beat int64
 	err = tx.QueryRowContext(ctx, `SELECT token, pid, boot, beat FROM leases WHERE session = ?`, session).
 		Scan(&l.token, &l.holder.PID, &l.holder.Boot, &beat)
-	if err == sql.ErrNoRows {
+	if errors.Is(err, sql.ErrNoRows) {
 		return false, l, nil
 	}
 	l.beat = unstamp(beat)

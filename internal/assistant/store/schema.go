@@ -149,6 +149,8 @@ CREATE TABLE approvals (
 	id TEXT PRIMARY KEY NOT NULL CHECK (id <> ''),
 	session TEXT NOT NULL,
 	action_id TEXT NOT NULL REFERENCES actions (id),
+	tier TEXT NOT NULL,
+	reversibility TEXT NOT NULL,
 	asked INTEGER NOT NULL,
 	expires INTEGER NOT NULL,
 	decided INTEGER NOT NULL DEFAULT 0,
@@ -176,7 +178,6 @@ CREATE TABLE inputs (
 	mode TEXT NOT NULL CHECK (mode IN ('queue', 'steer')),
 	body TEXT NOT NULL CHECK (json_valid(body)),
 	state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'returned', 'withdrawn')),
-	seq INTEGER,
 	created INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX inputs_open ON inputs (session, id) WHERE state IN ('pending', 'returned');
@@ -194,15 +195,16 @@ CREATE TABLE leases (
 
 CREATE TABLE goals (
 	session TEXT PRIMARY KEY NOT NULL REFERENCES sessions (id),
+	objective TEXT NOT NULL,
 	check_cmd TEXT NOT NULL,
 	max_iterations INTEGER NOT NULL,
 	status TEXT NOT NULL,
-	last_iteration INTEGER,
-	last_met INTEGER,
-	last_grounded INTEGER,
-	last_reason TEXT NOT NULL DEFAULT '',
-	terminal_kind TEXT NOT NULL DEFAULT '',
-	terminal_message TEXT NOT NULL DEFAULT '',
+	last_iteration INTEGER NOT NULL,
+	last_met INTEGER NOT NULL,
+	last_grounded INTEGER NOT NULL,
+	last_reason TEXT NOT NULL,
+	terminal_kind TEXT NOT NULL,
+	terminal_message TEXT NOT NULL,
 	updated INTEGER NOT NULL
 ) STRICT;
 
