@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"car/internal/engine/approval"
 )
@@ -37,12 +38,7 @@ func (db *DB) Begin(ctx context.Context, e approval.Effect, moves []approval.Mov
 		if n, err := r.RowsAffected(); err != nil || n == 0 {
 			return existing(ctx, tx, e.ID, err)
 		}
-		for _, m := range moves {
-			if err := logMove(ctx, tx, m); err != nil {
-				return err
-			}
-		}
-		return nil
+		return logMoves(ctx, tx, moves...)
 	})
 }
 
@@ -134,12 +130,19 @@ func (db *DB) apply(ctx context.Context, tx *sql.Tx, m approval.Move) error {
 	if err := db.fence(ctx, tx, session); err != nil {
 		return err
 	}
-	return logMove(ctx, tx, m)
+	return logMoves(ctx, tx, m)
 }
 
-func logMove(ctx context.Context, tx *sql.Tx, m approval.Move) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO action_log (action_id, old, new, by, reason, receipt, at) VALUES (?,?,?,?,?,?,?)`,
-		m.ID, m.From.String(), m.To.String(), m.By, m.Reason, m.Receipt, stamp(m.At))
+// logMoves is one statement however many moves there are: SQLite reads the text of
+// each anew, and every effect passes here.
+func logMoves(ctx context.Context, tx *sql.Tx, moves ...approval.Move) error {
+	values := make([]string, 0, len(moves))
+	var args []any
+	for _, m := range moves {
+		values = append(values, "(?,?,?,?,?,?,?)")
+		args = append(args, m.ID, m.From.String(), m.To.String(), m.By, m.Reason, m.Receipt, stamp(m.At))
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO action_log (action_id, old, new, by, reason, receipt, at) VALUES `+strings.Join(values, ","), args...)
 	return err
 }
 
