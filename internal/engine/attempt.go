@@ -35,18 +35,31 @@ func (r *run) attemptAll(ctx context.Context, i int) {
 		r.reject(i, *rejection)
 		return
 	}
+	again, known, err := r.recall(ctx, i)
+	switch {
+	case err != nil:
+		r.settleAttempt(i, 0, dispatch.Attempt{Err: fmt.Errorf("canceled: %w", err), Class: ir.ClassCanceled}, "")
+		return
+	case known:
+		return
+	}
+	r.remember(i, again, r.attempts(ctx, i))
+}
+
+// attempts tries an action as often as it may, settles it, and returns the last attempt.
+func (r *run) attempts(ctx context.Context, i int) dispatch.Attempt {
 	most := r.adm.Attempts(i)
 	for n := 1; ; n++ {
 		last, allowedBy := r.attempt(ctx, i, n)
 		again := last.Err != nil && last.Dispatched && !last.Terminal && !last.Integrity && !last.Broken && last.Class != ir.ClassCanceled && n < most
 		if !again {
 			r.settleAttempt(i, n, last, allowedBy)
-			return
+			return last
 		}
 		r.log(eventlog.Event{Kind: eventlog.ActionRetrying, ActionID: r.p.Actions[i].ID, Data: map[string]any{"attempt": float64(n)}})
 		if r.rt.cfg.Sleep(ctx, backoff(n)) != nil {
 			r.settleAttempt(i, n, last, allowedBy)
-			return
+			return last
 		}
 	}
 }
@@ -55,7 +68,7 @@ func (r *run) attemptAll(ctx context.Context, i int) {
 func (r *run) attempt(ctx context.Context, i, n int) (dispatch.Attempt, string) {
 	ticket, err := r.adm.Draw(i, n)
 	if err != nil {
-		return dispatch.Attempt{Err: err, Class: ir.ClassRejectedByPolicy}, ""
+		return dispatch.Attempt{Err: err, Class: ir.ClassRejectedByPolicy, Refused: true}, ""
 	}
 	a := r.p.Actions[i]
 	buffer := r.tx.Attempt(a.ID)
@@ -124,7 +137,7 @@ func (r *run) settleAttempt(i, n int, last dispatch.Attempt, allowedBy string) {
 		res.Status, res.Error, res.ErrorClass, res.Terminal = ir.Failed, last.Err.Error(), last.Class, last.Terminal
 		res.Output = faultOutput(last.Err)
 		switch {
-		case !last.Dispatched:
+		case last.Refused:
 			res.Status = ir.Rejected
 		case a.FailureBehavior == ir.Skip && !last.Terminal && !last.Integrity:
 			res.Status = ir.Skipped

@@ -36,6 +36,8 @@ func (r *run) end() {
 		return
 	}
 	undone := r.tx.Rollback()
+	r.rt.cfg.Idem.Forget(r.reused...)
+	r.rt.cache.Forget(r.reused...)
 	restored := map[string]any{}
 	for _, t := range undone.Restored {
 		restored[t.Key] = t.Old
@@ -52,7 +54,7 @@ func (r *run) end() {
 		"publication_succeeded": true, "rollback_succeeded": true, "stage": "proposal_rollback",
 	}})
 	for i := range r.results {
-		if r.results[i].Status == ir.Succeeded {
+		if r.results[i].Status == ir.Succeeded && !r.deduplicated[i] {
 			r.update(i, func(res *ir.ActionResult) {
 				res.RolledBack, res.Error, res.StateChanges = true, rolledBackError, map[string]ir.StateChange{}
 			})

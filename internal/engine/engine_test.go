@@ -394,3 +394,95 @@ type approverFunc func(context.Context, []admit.Request) ([]admit.Decision, erro
 func (f approverFunc) Approve(ctx context.Context, r []admit.Request) ([]admit.Decision, error) {
 	return f(ctx, r)
 }
+
+// E-IDEM-1, E-IDEM-2: an idempotent call runs once, is answered after, is waited
+// for by its twin; an abort forgets what its run made and nothing older.
+func TestIdempotency(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	var ran atomic.Int32
+	h.tools["once"] = hand{effects: writes, run: func(context.Context, tool.Call, tool.Env) (tool.Execution, error) {
+		return tool.Execution{Output: float64(ran.Add(1))}, nil
+	}}
+	once := func(n string, more string) string {
+		return call("once", `"idempotent":true,"failure_behavior":"skip","parameters":{"n":`+n+`}`+more)
+	}
+	p := plan(t, once("1", ""), once("1", ""))
+	r := h.execute(t, p, engine.Options{})
+	if ran.Load() != 1 || !r.AllSucceeded() || r.Results[0].Output != 1.0 || r.Results[1].Output != 1.0 || r.Cost.ToolAttempts != 1 {
+		t.Errorf("%d ran, %+v", ran.Load(), r)
+	}
+	p = plan(t, once("1", ""), once("2", ""), call("fail", `"after":["a1","a2"]`))
+	p.ID = "p2"
+	r = h.execute(t, p, engine.Options{})
+	if ran.Load() != 2 || r.Results[0].RolledBack || !r.Results[1].RolledBack || !strings.Contains(h.story(), "action_deduplicated a1") {
+		t.Errorf("%d ran, %+v, %s", ran.Load(), r.Results, h.story())
+	}
+	p = plan(t, once("1", ""), once("2", ""))
+	p.ID = "p3"
+	if h.execute(t, p, engine.Options{}); ran.Load() != 3 {
+		t.Errorf("%d ran: the rolled-back one again, the older one not", ran.Load())
+	}
+}
+
+// E-CACHE-1, F-24: a cached answer is logged as such, takes no dispatch, and policy is asked first.
+func TestResultCache(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ran := 0
+	h.tools["look"] = hand{spec: tool.Spec{CacheTTL: time.Hour}, effects: reads, run: func(context.Context, tool.Call, tool.Env) (tool.Execution, error) {
+		ran++
+		return tool.Execution{Output: float64(ran)}, nil
+	}}
+	r := h.execute(t, plan(t, call("look", ""), call("look", ""), call("look", `"failure_behavior":"skip","parameters":{"policy":"deny"}`)), engine.Options{})
+	if ran != 1 || r.Results[1].Output != 1.0 || r.Results[1].Attempts != 0 || r.Results[2].Status != ir.Rejected {
+		t.Errorf("%d ran, %+v", ran, r.Results)
+	}
+	hit := h.log.Query(eventlog.Query{ActionID: "a2", Kinds: []eventlog.Kind{eventlog.ActionSucceeded}})
+	if len(hit) != 1 || hit[0].Data["stage"] != "result_cache" || hit[0].Data["attempted"] != false {
+		t.Errorf("%+v", hit)
+	}
+}
+
+// E-EXEC-6, E-RATE-1: the wait for a rate limit is inside the action's time.
+func TestTimeoutWhileRateLimited(t *testing.T) {
+	t.Parallel()
+	h := build(t, func(c *engine.Config, _ *house) { c.Sleep = nil })
+	h.tools["slow"] = hand{spec: tool.Spec{RateLimit: &ir.RateLimit{MaxCalls: 1, IntervalSecs: 3600}}, effects: reads,
+		run: func(context.Context, tool.Call, tool.Env) (tool.Execution, error) { return tool.Execution{}, nil }}
+	skip := `"failure_behavior":"skip","timeout_ms":20`
+	r := h.execute(t, plan(t, call("slow", skip), call("slow", skip+`,"after":["a1"]`)), engine.Options{})
+	if r.Results[1].Error != "action timed out after 20ms" || r.Results[1].ErrorClass != ir.ClassTimeout || r.Results[1].Attempts != 0 {
+		t.Errorf("%+v", r.Results[1])
+	}
+}
+
+// E-EXEC-10, F-6: a spent budget skips the rest, also within a concurrent level, and what ran commits.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	skip := `"failure_behavior":"skip"`
+	for i, c := range []struct {
+		budget engine.Budget
+		want   string
+	}{
+		{engine.Budget{MaxToolCalls: 2}, "succeeded succeeded skipped"},
+		{engine.Budget{MaxActions: 1}, "succeeded skipped skipped"},
+		{engine.Budget{}, "succeeded succeeded succeeded"},
+	} {
+		p := plan(t, call("read", skip), call("read", skip), call("read", skip))
+		p.ID = ir.ProposalID(strings.Repeat("b", i+1))
+		r := h.execute(t, p, engine.Options{Budget: c.budget})
+		if statuses(r) != c.want || r.Results[0].RolledBack {
+			t.Errorf("%+v: %s", c.budget, statuses(r))
+		}
+		if last := r.Results[2]; last.Status == ir.Skipped && last.Error != "cost budget exceeded" {
+			t.Errorf("%+v: %q", c.budget, last.Error)
+		}
+	}
+	p := plan(t, call("fail", `"failure_behavior":"retry","max_retries":2`), call("read", `"after":["a1"]`))
+	p.ID = "attempts"
+	if r := h.execute(t, p, engine.Options{Budget: engine.Budget{MaxToolCalls: 3}}); statuses(r) != "failed skipped" {
+		t.Errorf("failed attempts are not free: %s", statuses(r))
+	}
+}

@@ -39,8 +39,17 @@ type Options struct {
 	// CallPrefix makes call ids of action ids that are unique only in their proposal.
 	CallPrefix   string
 	Capabilities admit.Capabilities
+	Budget       Budget
 	// Observer is told of actions as they start and end; nil is nobody.
 	Observer Observer
+}
+
+// Budget bounds what a run may spend; 0 is no bound (E-EXEC-10). Attempts count,
+// failed ones too; what ran when it is spent commits.
+type Budget struct {
+	MaxToolCalls int
+	MaxDuration  time.Duration
+	MaxActions   int
 }
 
 // Observer watches a run. Its methods may be called concurrently for different

@@ -35,6 +35,16 @@ type run struct {
 	abort   *abortion
 	stopped string
 
+	// reserved is what the actions of the current level that may run will take, in
+	// index order; spent, once set, skips everything after it.
+	reserved reservation
+	spent    bool
+
+	// reused are the keys this run added to idempotency store and cache, guarded by mu.
+	reused []ir.Digest
+	// deduplicated marks results that another run brought; no rollback takes them back.
+	deduplicated map[int]bool
+
 	lineage   []ir.LineageEntry
 	preimages []ir.AcceptedPreimage
 	rollback  *ir.Rollback
@@ -44,7 +54,7 @@ type run struct {
 type abortion struct{ by ir.ActionID }
 
 func newRun(rt *Runtime, p ir.Proposal, o Options) *run {
-	r := &run{rt: rt, opts: o, p: p, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
+	r := &run{rt: rt, opts: o, p: p, deduplicated: map[int]bool{}, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
 		byID: make(map[ir.ActionID]int, len(p.Actions))}
 	for i, a := range p.Actions {
 		r.byID[a.ID] = i
@@ -149,6 +159,7 @@ func (r *run) together(ctx context.Context, indices []int) {
 // returns the others.
 func (r *run) checked(ctx context.Context, indices []int) []int {
 	var open []int
+	r.reserved = reservation{}
 	for _, i := range indices {
 		r.opts.Observer.Started(r.p.Actions[i], r.adm.Judgement(i).Tier.Needed())
 		if stage, reason := r.skips(ctx, i); reason != "" {
@@ -162,6 +173,7 @@ func (r *run) checked(ctx context.Context, indices []int) []int {
 			r.reject(i, *rejection)
 			continue
 		}
+		r.reserve(i)
 		r.log(eventlog.Event{Kind: eventlog.ActionValidated, ActionID: r.p.Actions[i].ID})
 		open = append(open, i)
 	}
@@ -180,6 +192,8 @@ func (r *run) skips(ctx context.Context, i int) (stage, reason string) {
 		return "cancellation", "canceled: cancellation requested by caller"
 	case r.stopped != "":
 		return "cancellation", "canceled: stopped by " + r.stopped
+	case r.overBudget(i):
+		return "cost_budget", "cost budget exceeded"
 	case r.abort != nil:
 		return "dependency_abort", "skipped due to earlier abort"
 	}

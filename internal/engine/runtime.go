@@ -8,6 +8,7 @@ import (
 
 	"car/internal/engine/admit"
 	"car/internal/engine/dispatch"
+	"car/internal/engine/idem"
 	"car/internal/engine/ir"
 	"car/internal/engine/redact"
 	"car/internal/engine/state"
@@ -32,7 +33,9 @@ type Config struct {
 	// EnvDigest stands for the environment of children in approvals.
 	EnvDigest ir.Digest
 	Now       func() time.Time
-	// Sleep waits between retries and ends with ctx; nil uses a timer.
+	// Idem remembers idempotent calls; nil remembers for this runtime only.
+	Idem *idem.Store
+	// Sleep waits between retries and for rate limits, and ends with ctx; nil uses a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// MaxParallel bounds a concurrent level; 0 means 16 (E-DAG-4).
 	MaxParallel int
@@ -46,6 +49,7 @@ type Runtime struct {
 	cfg        Config
 	admitter   *admit.Admitter
 	dispatcher *dispatch.Dispatcher
+	cache      *dispatch.Cache
 	// turn holds one token: whoever has it may check state, dispatch and record (B-CONC-2).
 	turn chan struct{}
 }
@@ -66,6 +70,12 @@ func New(c Config) (*Runtime, error) {
 	if c.Sleep == nil {
 		c.Sleep = sleep
 	}
+	if c.Idem == nil {
+		var err error
+		if c.Idem, _, err = idem.Open("", func(error) {}); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
+	}
 	previews := &dispatch.Previews{Substrate: c.Substrate, CarHome: c.CarHome}
 	admitter, err := admit.New(admit.Config{
 		Tools: c.Tools, Judge: c.Judge, Gates: c.Gates, Approver: c.Approver, Recorder: c.Recorder, Log: c.Log,
@@ -77,12 +87,12 @@ func New(c Config) (*Runtime, error) {
 	}
 	dispatcher, err := dispatch.New(dispatch.Config{
 		Office: admitter, Recorder: c.Recorder, Log: c.Log, Substrate: c.Substrate, Previews: previews,
-		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now,
+		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now, Sleep: c.Sleep,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	r := &Runtime{cfg: c, admitter: admitter, dispatcher: dispatcher, turn: make(chan struct{}, 1)}
+	r := &Runtime{cfg: c, admitter: admitter, dispatcher: dispatcher, cache: dispatch.NewCache(c.Now), turn: make(chan struct{}, 1)}
 	r.turn <- struct{}{}
 	return r, nil
 }

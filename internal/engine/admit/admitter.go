@@ -157,6 +157,9 @@ func (a *Admission) Digest() ir.Digest { return a.digest }
 // Judgement is what policy made of the action at index i.
 func (a *Admission) Judgement(i int) policy.Judgement { return a.items[i].judgement }
 
+// Spec is what the tool of the action at index i says of itself; zero for a state action.
+func (a *Admission) Spec(i int) tool.Spec { return a.items[i].spec }
+
 // Rejected tells why the action at index i will not run, nil while it may.
 func (a *Admission) Rejected(i int) *Rejection { return a.items[i].rejection }
 

@@ -31,6 +31,8 @@ type Config struct {
 	// CarHome is the person's own folder, which no tool may read or write.
 	CarHome string
 	Now     func() time.Time
+	// Sleep waits for a rate limit and ends with ctx.
+	Sleep func(ctx context.Context, d time.Duration) error
 	// Grace is how long a tool may ignore its end before it is abandoned; 0 means 2 s (E-EXEC-6).
 	Grace time.Duration
 }
@@ -39,6 +41,7 @@ type Config struct {
 type Dispatcher struct {
 	cfg     Config
 	ledgers sync.Map // session → *Seen
+	rates   *buckets
 	// abandoned are tools that ignored their end; Close waits for them.
 	abandoned sync.WaitGroup
 }
@@ -58,11 +61,14 @@ func New(c Config) (*Dispatcher, error) {
 		return nil, errors.New("dispatch: Config.Redactor is nil")
 	case c.Now == nil:
 		return nil, errors.New("dispatch: Config.Now is nil")
+	case c.Sleep == nil:
+		return nil, errors.New("dispatch: Config.Sleep is nil")
 	}
 	if c.Grace == 0 {
 		c.Grace = 2 * time.Second
 	}
-	return &Dispatcher{cfg: c}, nil
+	rates := &buckets{now: c.Now, sleep: c.Sleep, byTool: map[string]*bucket{}}
+	return &Dispatcher{cfg: c, rates: rates}, nil
 }
 
 // Close waits for tools that were abandoned, until ctx ends.
@@ -83,7 +89,8 @@ type Attempt struct {
 	// Err is why it did not succeed; its text may go to the model.
 	Err   error
 	Class ir.ErrorClass
-	// Dispatched is false when nothing was started.
+	// Refused says that the governor did not let it start; Dispatched that it did.
+	Refused    bool
 	Dispatched bool
 	// Broken says that a durable row or the log could not be written: the run stops.
 	Broken bool
@@ -104,10 +111,20 @@ func (d *Dispatcher) Run(ctx context.Context, t admit.Ticket, state tool.State, 
 	if err := d.stillAsApproved(ctx, g); err != nil {
 		return refused(err, ir.ClassRejectedByPolicy)
 	}
+	limited, cancel := context.WithCancel(ctx)
+	if g.Call.Timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, g.Call.Timeout)
+	}
+	defer cancel()
+	if err := d.rates.take(limited, g.Action.Tool, g.Spec.RateLimit); err != nil {
+		a := Attempt{}
+		a.Err, a.Class, _ = classify(ctx, limited, g, err)
+		return a
+	}
 	if err := d.begin(ctx, g); err != nil {
 		return refused(err, ir.ClassRejectedByPolicy)
 	}
-	a := d.perform(ctx, g, state, progress)
+	a := d.perform(ctx, limited, g, state, progress)
 	if err := d.finish(ctx, g, &a); err != nil {
 		a.Broken = true
 		a.Err = errors.Join(a.Err, err)
@@ -115,7 +132,9 @@ func (d *Dispatcher) Run(ctx context.Context, t admit.Ticket, state tool.State, 
 	return a
 }
 
-func refused(err error, class ir.ErrorClass) Attempt { return Attempt{Err: err, Class: class} }
+func refused(err error, class ir.ErrorClass) Attempt {
+	return Attempt{Err: err, Class: class, Refused: true}
+}
 
 // stillAsApproved makes the preview again and compares it with the one a person said yes to (P-GUARD-2).
 func (d *Dispatcher) stillAsApproved(ctx context.Context, g admit.Grant) error {

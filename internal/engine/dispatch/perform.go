@@ -15,13 +15,9 @@ import (
 // errAbandoned marks an attempt whose tool did not end when told to.
 var errAbandoned = errors.New("tool ignored its cancellation and was abandoned; its outcome is not known")
 
-// perform runs the action itself, bounded in time and with panics contained (E-EXEC-6, E-EXEC-12).
-func (d *Dispatcher) perform(ctx context.Context, g admit.Grant, state tool.State, progress func(string)) Attempt {
-	limited, cancel := context.WithCancel(ctx)
-	if g.Call.Timeout > 0 {
-		limited, cancel = context.WithTimeout(ctx, g.Call.Timeout)
-	}
-	defer cancel()
+// perform runs the action itself, bounded in time and with panics contained
+// (E-EXEC-6, E-EXEC-12). limited is ctx with the attempt's deadline.
+func (d *Dispatcher) perform(ctx, limited context.Context, g admit.Grant, state tool.State, progress func(string)) Attempt {
 	start := d.cfg.Now()
 	journal := &journal{}
 	ran, err := d.guarded(limited, g, d.env(g, state, journal, progress))

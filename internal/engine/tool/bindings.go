@@ -1,6 +1,10 @@
 package tool
 
-import "car/internal/engine/ir"
+import (
+	"time"
+
+	"car/internal/engine/ir"
+)
 
 // Bindings are what a host lends tools for a session beside Env. A tool whose
 // binding is absent is not advertised (T-SET-2).
@@ -8,7 +12,11 @@ type Bindings struct {
 	Events Events
 	Todos  Todos
 	// Describe is the bound substrate, for tool descriptions that name the dialect.
+	// Without a dialect there is no shell.
 	Describe Description
+	// GlobalIgnore is the text of the person's own git ignore file (core.excludesFile),
+	// which lies where tools do not read; empty when there is none (T-FILE-19).
+	GlobalIgnore string
 }
 
 // Events is this session's log, read-only (T-EVENTS-1). Safe for concurrent use.
@@ -24,7 +32,11 @@ type EventQuery struct {
 	Kinds    []string
 	ActionID ir.ActionID
 	Tool     string
-	Limit    int
+	// CallID is the host's own name for a call (T-EVENTS-3).
+	CallID string
+	// Since is inclusive; the zero time is the beginning.
+	Since time.Time
+	Limit int
 }
 
 // Event is one logged event, redacted as the log keeps it.

@@ -98,6 +98,12 @@ type Ledger interface {
 type Reading struct {
 	Digest ir.Digest
 	Full   bool
+	// Lines counts the lines shown from the first one on without a gap, so that
+	// pages add up to a full reading.
+	Lines int
+	// Content is what was read, for a diff when the file changes from outside
+	// (T-FILE-8); nil when it was too large to keep.
+	Content []byte
 }
 
 // Spawner runs shell text to its end. The process is owned: stop, exit and

@@ -32,8 +32,10 @@ type Spec struct {
 	CountField string
 	// Timeout bounds an attempt when its action names none; 0 is no bound.
 	Timeout time.Duration
-	// Idempotent tools may be answered from a cache (E-IDEM-1).
-	Idempotent bool
+	// CacheTTL is how long a result may answer the same call again; 0 is never (E-CACHE-1).
+	CacheTTL time.Duration
+	// RateLimit bounds attempts; nil is no bound (E-RATE-1).
+	RateLimit *ir.RateLimit
 	// Version takes part in approvals, so that a changed tool is asked for again (G-APPR-1).
 	Version string
 }
