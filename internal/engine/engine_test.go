@@ -486,3 +486,43 @@ func TestBudget(t *testing.T) {
 		t.Errorf("failed attempts are not free: %s", statuses(r))
 	}
 }
+
+// E-PIPE-7: an edit is judged again from the beginning, asked as it now stands,
+// and the result says what really ran; what ran before stays.
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	var asked []admit.Request
+	answers := []admit.Decision{
+		{Kind: admit.Edit, By: "user", Parameters: map[string]any{"policy": "ask", "n": 2.0}},
+		{Kind: admit.AllowOnce, By: "user"},
+	}
+	h := build(t, func(c *engine.Config, _ *house) {
+		c.Approver = approverFunc(func(_ context.Context, r []admit.Request) ([]admit.Decision, error) {
+			asked = append(asked, r...)
+			return []admit.Decision{answers[min(len(asked), len(answers))-1]}, nil
+		})
+	})
+	var ran map[string]any
+	h.tools["act"] = hand{effects: writes, run: func(_ context.Context, c tool.Call, _ tool.Env) (tool.Execution, error) {
+		ran = c.Params
+		return tool.Execution{Output: "ok"}, nil
+	}}
+	r := h.execute(t, plan(t, call("write", ""), call("act", `"parameters":{"policy":"ask","n":1}`)), engine.Options{})
+	if !r.AllSucceeded() || ran["n"] != 2.0 || len(asked) != 2 || asked[1].Parameters["n"] != 2.0 || asked[0].Effect == asked[1].Effect {
+		t.Fatalf("%+v ran %v, asked %d", r.Results, ran, len(asked))
+	}
+	if r.ProposalID != "p1~2" || r.OriginalProposalID != "p1" || r.FinalProposal.Actions[1].Parameters["n"] != 2.0 || len(r.AcceptedPreimages) != 2 ||
+		r.ReplanLineage[0].Status != ir.LineageAccepted || r.ReplanLineage[0].RejectionReason == "" {
+		t.Errorf("lineage %+v, %d preimages", r.ReplanLineage, len(r.AcceptedPreimages))
+	}
+	// An edit into something policy denies is refused, and so is one edit too many.
+	for want, params := range map[string]map[string]any{"denied by policy": {"policy": "deny"}, "changed more than 3 times": {"policy": "ask"}} {
+		asked, answers = nil, []admit.Decision{{Kind: admit.Edit, By: "user", Parameters: params}}
+		p := plan(t, call("act", `"failure_behavior":"skip","parameters":{"policy":"ask","n":1}`))
+		p.ID = ir.ProposalID(want)
+		r = h.execute(t, p, engine.Options{})
+		if r.Results[0].Status != ir.Rejected || !strings.Contains(r.Results[0].Error, want) {
+			t.Errorf("%s: %+v", want, r.Results[0])
+		}
+	}
+}

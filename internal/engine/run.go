@@ -45,6 +45,8 @@ type run struct {
 	// deduplicated marks results that another run brought; no rollback takes them back.
 	deduplicated map[int]bool
 
+	// original is the id that was proposed; an edit gives the next generation its own.
+	original  ir.ProposalID
 	lineage   []ir.LineageEntry
 	preimages []ir.AcceptedPreimage
 	rollback  *ir.Rollback
@@ -54,7 +56,7 @@ type run struct {
 type abortion struct{ by ir.ActionID }
 
 func newRun(rt *Runtime, p ir.Proposal, o Options) *run {
-	r := &run{rt: rt, opts: o, p: p, deduplicated: map[int]bool{}, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
+	r := &run{rt: rt, opts: o, p: p, original: p.ID, deduplicated: map[int]bool{}, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
 		byID: make(map[ir.ActionID]int, len(p.Actions))}
 	for i, a := range p.Actions {
 		r.byID[a.ID] = i
@@ -65,10 +67,7 @@ func newRun(rt *Runtime, p ir.Proposal, o Options) *run {
 
 // execute takes the proposal through admission, its levels and its end.
 func (r *run) execute(ctx context.Context) error {
-	adm, whole, err := r.rt.admitter.Admit(ctx, r.p, admit.Options{
-		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix,
-		RefuseAction: r.opts.Refusal == RefuseAction, Capabilities: r.opts.Capabilities,
-	})
+	adm, whole, err := r.rt.admitter.Admit(ctx, r.p, r.admission(0))
 	if err != nil {
 		r.rejectRest("nothing ran: " + err.Error())
 		return err
@@ -99,10 +98,20 @@ func (r *run) execute(ctx context.Context) error {
 	return r.broken
 }
 
+// admission is how a generation of this proposal is judged.
+func (r *run) admission(generation int) admit.Options {
+	return admit.Options{
+		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix,
+		RefuseAction: r.opts.Refusal == RefuseAction, Capabilities: r.opts.Capabilities,
+		Generation: generation, Before: r.adm,
+	}
+}
+
 // accept records the generation that runs (E-PIPE-8).
 func (r *run) accept() {
-	r.lineage = append(r.lineage, ir.LineageEntry{ProposalID: r.p.ID, ProposalDigest: r.adm.Digest(), Status: ir.LineageAccepted})
-	r.preimages = append(r.preimages, ir.AcceptedPreimage{ProposalDigest: r.adm.Digest(), Proposal: r.p})
+	n := len(r.lineage)
+	r.lineage = append(r.lineage, ir.LineageEntry{Generation: n, ProposalID: r.p.ID, ProposalDigest: r.adm.Digest(), Status: ir.LineageAccepted})
+	r.preimages = append(r.preimages, ir.AcceptedPreimage{Generation: n, ProposalDigest: r.adm.Digest(), Proposal: r.p})
 	r.log(eventlog.Event{Kind: eventlog.ProposalReceived, Data: map[string]any{
 		"source": r.p.Source, "action_count": float64(len(r.p.Actions)), "proposal": jsonValue(r.p), "proposal_digest": string(r.adm.Digest()),
 	}})
@@ -126,13 +135,9 @@ func (r *run) together(ctx context.Context, indices []int) {
 	if len(open) == 0 {
 		return
 	}
-	asked, err := r.adm.Ask(ctx, open)
+	asked, err := r.ask(ctx, open)
 	if err != nil {
 		r.breakWith(err)
-	}
-	for i := range asked.Edits {
-		r.adm.Reject(i, admit.Rejection{Stage: admit.StageApproval, Event: eventlog.ActionRejected,
-			Reason: "the person changed this call; propose it again as they want it"})
 	}
 	if err := r.rt.lock(ctx); err != nil {
 		for _, i := range open {
@@ -270,7 +275,7 @@ func closed(c <-chan struct{}) bool {
 // result assembles what Execute returns.
 func (r *run) result() ir.ProposalResult {
 	return ir.ProposalResult{
-		ProposalID: r.p.ID, OriginalProposalID: r.p.ID, FinalProposal: r.p, ReplanLineage: r.lineage,
+		ProposalID: r.p.ID, OriginalProposalID: r.original, FinalProposal: r.p, ReplanLineage: r.lineage,
 		AcceptedPreimages: r.preimages, Results: r.results, Cost: r.cost, Rollback: r.rollback,
 	}
 }

@@ -90,6 +90,9 @@ type Options struct {
 	RefuseAction bool
 	Capabilities Capabilities
 	Generation   int
+	// Before is the generation that this one replaces: actions that are the same in
+	// both keep their judgement, refusal and approval, and take no budget twice.
+	Before *Admission
 }
 
 // Capabilities narrow what a proposal may do; empty sets allow all, a denial

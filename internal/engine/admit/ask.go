@@ -216,7 +216,12 @@ func (adm *Admission) row(it *item, attempt int) (approval.Effect, error) {
 		Substrate: adm.by.cfg.Substrate, EnvDigest: adm.by.cfg.EnvDigest,
 	}
 	scope.Target, scope.TargetSource = target(it)
-	id, err := scope.EffectID(adm.opts.Session, call.CallID, attempt)
+	// A person may edit a call back to what was refused before: each generation asks anew.
+	asked := call.CallID
+	if adm.opts.Generation > 0 {
+		asked = fmt.Sprintf("%s~%d", asked, adm.opts.Generation)
+	}
+	id, err := scope.EffectID(adm.opts.Session, asked, attempt)
 	if err != nil {
 		return approval.Effect{}, err
 	}

@@ -34,9 +34,23 @@ func (a *Admitter) Admit(ctx context.Context, p ir.Proposal, o Options) (*Admiss
 		if adm.items[i].digest, err = action.Digest(); err != nil {
 			return adm, refuse(fmt.Sprintf("action '%s': %v", action.ID, err)), nil
 		}
-		adm.check(i)
+		if !adm.inherit(i) {
+			adm.check(i)
+		}
 	}
 	return a.runGates(ctx, adm)
+}
+
+// inherit takes over what the generation before settled about the same action.
+// Its questions are put together anew, by policy and gates.
+func (adm *Admission) inherit(i int) bool {
+	before := adm.opts.Before
+	if before == nil || i >= len(before.items) || before.items[i].digest != adm.items[i].digest {
+		return false
+	}
+	adm.items[i] = before.items[i]
+	adm.items[i].questions = nil
+	return true
 }
 
 func refuse(reason string) *Rejection {
