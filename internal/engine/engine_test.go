@@ -526,3 +526,28 @@ func TestEdit(t *testing.T) {
 		}
 	}
 }
+
+// E-PIPE-7: an approval given beside an edit stays the approval of its own row.
+func TestAnEditKeepsTheOtherApprovals(t *testing.T) {
+	t.Parallel()
+	first := true
+	h := build(t, func(c *engine.Config, _ *house) {
+		c.Approver = approverFunc(func(_ context.Context, r []admit.Request) ([]admit.Decision, error) {
+			out := make([]admit.Decision, len(r))
+			for i := range out {
+				out[i] = admit.Decision{Kind: admit.AllowOnce, By: "user"}
+			}
+			if first {
+				first = false
+				out[1] = admit.Decision{Kind: admit.Edit, Parameters: map[string]any{"policy": "ask", "n": 2.0}}
+			}
+			return out, nil
+		})
+	})
+	skip := `"failure_behavior":"skip","parameters":{"policy":"ask"}`
+	r := h.execute(t, plan(t, call("write", skip), call("write", skip)), engine.Options{})
+	approved, err := h.db.InState(t.Context(), "s", approval.Approved)
+	if !r.AllSucceeded() || err != nil || len(approved) != 0 {
+		t.Errorf("%+v; left approved: %+v %v", r.Results, approved, err)
+	}
+}

@@ -140,15 +140,17 @@ type Admission struct {
 
 // item is one action of an admission.
 type item struct {
-	action    ir.Action
-	digest    ir.Digest
-	tool      tool.Tool
-	spec      tool.Spec
-	effects   tool.Effects
-	judgement policy.Judgement
-	rejection *Rejection
-	questions []question
-	yes       *yes
+	action ir.Action
+	digest ir.Digest
+	// generation is the first one in which the action stood as it stands now.
+	generation int
+	tool       tool.Tool
+	spec       tool.Spec
+	effects    tool.Effects
+	judgement  policy.Judgement
+	rejection  *Rejection
+	questions  []question
+	yes        *yes
 }
 
 // question is something about an action that a person must answer.

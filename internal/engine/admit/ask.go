@@ -218,8 +218,8 @@ func (adm *Admission) row(it *item, attempt int) (approval.Effect, error) {
 	scope.Target, scope.TargetSource = target(it)
 	// A person may edit a call back to what was refused before: each generation asks anew.
 	asked := call.CallID
-	if adm.opts.Generation > 0 {
-		asked = fmt.Sprintf("%s~%d", asked, adm.opts.Generation)
+	if it.generation > 0 {
+		asked = fmt.Sprintf("%s~%d", asked, it.generation)
 	}
 	id, err := scope.EffectID(adm.opts.Session, asked, attempt)
 	if err != nil {

@@ -30,7 +30,7 @@ func (a *Admitter) Admit(ctx context.Context, p ir.Proposal, o Options) (*Admiss
 		return adm, refuse(err.Error()), nil
 	}
 	for i, action := range p.Actions {
-		adm.items[i].action = action
+		adm.items[i].action, adm.items[i].generation = action, o.Generation
 		if adm.items[i].digest, err = action.Digest(); err != nil {
 			return adm, refuse(fmt.Sprintf("action '%s': %v", action.ID, err)), nil
 		}
