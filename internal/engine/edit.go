@@ -52,6 +52,7 @@ func (r *run) edit(ctx context.Context, edits map[int]map[string]any) {
 	}
 	next.ID = ir.ProposalID(fmt.Sprintf("%s~%d", r.original, len(r.lineage)+1))
 	options := r.admission(len(r.lineage))
+	options.Edited = slices.Collect(maps.Keys(edits))
 	adm, whole, err := r.rt.admitter.Admit(ctx, next, options)
 	if err != nil {
 		r.breakWith(err)

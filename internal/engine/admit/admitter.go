@@ -93,6 +93,8 @@ type Options struct {
 	// Before is the generation that this one replaces: actions that are the same in
 	// both keep their judgement, refusal and approval, and take no budget twice.
 	Before *Admission
+	// Edited are actions that a person changed, by index; they keep nothing.
+	Edited []int
 }
 
 // Capabilities narrow what a proposal may do; empty sets allow all, a denial

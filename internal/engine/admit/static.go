@@ -45,7 +45,7 @@ func (a *Admitter) Admit(ctx context.Context, p ir.Proposal, o Options) (*Admiss
 // Its questions are put together anew, by policy and gates.
 func (adm *Admission) inherit(i int) bool {
 	before := adm.opts.Before
-	if before == nil || i >= len(before.items) || before.items[i].digest != adm.items[i].digest {
+	if before == nil || i >= len(before.items) || slices.Contains(adm.opts.Edited, i) || before.items[i].digest != adm.items[i].digest {
 		return false
 	}
 	adm.items[i] = before.items[i]
