@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"io"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Mask stands where a secret stood.
@@ -10,73 +11,141 @@ const Mask = "[REDACTED]"
 
 // Redactor masks secrets. It is immutable and safe for concurrent use.
 type Redactor struct {
-	exact *strings.Replacer
-	list  []string
+	exact []string
+	// shapes are compiled when the first line is read, so that a start which
+	// prints nothing pays nothing.
+	shapes func() *shapeSet
 }
 
 // New returns a redactor that knows the general shapes and these exact values,
 // which are masked raw, base64-encoded and URL-escaped when they have at least
 // 8 characters (T-RED-3).
 func New(exact []string) *Redactor {
-	r := &Redactor{}
-	var pairs []string
-	for _, v := range exact {
-		if len(v) >= 8 {
-			r.list = append(r.list, v)
-			pairs = append(pairs, v, Mask)
-		}
-	}
-	r.exact = strings.NewReplacer(pairs...)
-	return r
+	return &Redactor{exact: spellings(exact), shapes: sync.OnceValue(newShapeSet)}
 }
 
-// String returns s with every secret masked and how many were.
+// String returns s with every secret masked, and how many there were.
 func (r *Redactor) String(s string) (string, int) {
-	n := 0
-	for _, v := range r.list {
-		n += strings.Count(s, v)
+	var b strings.Builder
+	var st state
+	hits := 0
+	for rest := s; rest != ""; {
+		line := rest
+		if i := strings.IndexByte(rest, '\n'); i >= 0 {
+			line = rest[:i+1]
+		}
+		rest = rest[len(line):]
+		if len(line) > maxLine {
+			// As the writer does, so that both agree on lines beyond any bound.
+			w := r.Writer(&b)
+			w.state = st
+			if _, err := w.Write([]byte(line)); err == nil {
+				err = w.Close()
+				_ = err // a strings.Builder takes everything
+			}
+			st, hits = w.state, hits+w.hits
+			continue
+		}
+		text, n := r.mask(&st, line)
+		b.WriteString(text)
+		hits += n
 	}
-	return r.exact.Replace(s), n
+	return b.String(), hits
 }
 
-// Writer returns a writer that passes on what is written to it with every
-// secret masked, also one that is split over two writes. Close flushes; it does
-// not close w.
-func (r *Redactor) Writer(w io.Writer) *Writer { return &Writer{r: r, w: w} }
+// span is a part of a line to mask.
+type span struct{ from, to int }
 
-// Writer redacts a stream. It is not safe for concurrent use.
-type Writer struct {
-	r    *Redactor
-	w    io.Writer
-	buf  []byte
-	hits int
+// state is what one line leaves to the next.
+type state struct {
+	// key is true within a private key block.
+	key bool
+	// block is true after a line that is nothing but an encoded block.
+	block bool
 }
 
-// Write takes text in. An error is that of the writer below.
-func (w *Writer) Write(p []byte) (int, error) {
-	w.buf = append(w.buf, p...)
-	return len(p), nil
+// mask returns one line, with its line end, masked.
+func (r *Redactor) mask(st *state, line string) (string, int) {
+	spans := r.line(st, line)
+	if len(spans) == 0 {
+		return line, 0
+	}
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		b.WriteString(line[at:s.from])
+		b.WriteString(Mask)
+		at = s.to
+	}
+	b.WriteString(line[at:])
+	return b.String(), len(spans)
 }
 
-// Close passes on what is still held back.
-func (w *Writer) Close() error {
-	text, n := w.r.String(string(w.buf))
-	w.hits, w.buf = w.hits+n, nil
-	_, err := io.WriteString(w.w, text)
-	return err
+// line returns the spans to mask, in order and apart.
+func (r *Redactor) line(st *state, line string) []span {
+	end := len(strings.TrimRight(line, "\r\n"))
+	body := line[:end]
+	spans, all := privateKey(st, body)
+	if !all {
+		for _, v := range r.exact {
+			spans = appendAll(spans, body, v)
+		}
+		set := r.shapes()
+		spans = set.find(spans, body)
+		if low := asciiLower(body); hints(low) {
+			spans = named(spans, body)
+			spans = headers(spans, body, low)
+		}
+		spans = urls(spans, body)
+		spans = options(spans, body)
+		spans = random(st, spans, body)
+	}
+	return merge(spans, body)
 }
 
-// Hits counts the secrets that were masked so far.
-func (w *Writer) Hits() int { return w.hits }
+func appendAll(spans []span, line, value string) []span {
+	for at := 0; ; {
+		i := strings.Index(line[at:], value)
+		if i < 0 {
+			return spans
+		}
+		spans = append(spans, span{at + i, at + i + len(value)})
+		at += i + len(value)
+	}
+}
 
-// SecretName reports whether a variable, member or header of this name is
-// expected to hold a secret (T-RED-1, T-SHELL-6).
-func SecretName(name string) bool {
-	name = strings.ToUpper(name)
-	for _, part := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "OPENAI_", "ANTHROPIC_", "AZURE_CLIENT_", "GITHUB_TOKEN", "CONNECTION_STRING"} {
-		if strings.Contains(name, part) {
-			return true
+// merge sorts spans, joins those that touch and drops what is masked already.
+func merge(spans []span, line string) []span {
+	if len(spans) == 0 {
+		return nil
+	}
+	slices.SortFunc(spans, func(a, b span) int {
+		if a.from != b.from {
+			return a.from - b.from
+		}
+		return b.to - a.to
+	})
+	var out []span
+	for _, s := range spans {
+		if s.from >= s.to || line[s.from:s.to] == Mask {
+			continue
+		}
+		if n := len(out); n > 0 && s.from <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, s.to)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// asciiLower is lower case for ASCII only, byte by byte, so that positions stay.
+func asciiLower(s string) string {
+	b := []byte(s)
+	for i, ch := range b {
+		if upper(ch) {
+			b[i] = ch + 'a' - 'A'
 		}
 	}
-	return false
+	return string(b)
 }
