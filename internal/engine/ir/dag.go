@@ -56,15 +56,43 @@ func groupByLevel(level []int) [][]int {
 	return groups
 }
 
-// edge says that action before runs before action after.
-type edge struct{ before, after int32 }
+// Edge says that the action at index From runs before the one at To. Key is the
+// state key that orders them, empty where an id does.
+type Edge struct {
+	From, To int
+	Key      string
+}
+
+// Edges lists what orders actions, which is what Levels sorts by (E-DAG-1): first
+// the ids that actions name, then their keys, each in index order. Two actions can
+// be joined by several. Its errors are those of Levels, cycles excepted.
+func Edges(actions []Action) ([]Edge, error) {
+	g, err := newGraph(actions)
+	if err != nil {
+		return nil, err
+	}
+	edges := make([]Edge, len(g.edges))
+	for i, e := range g.edges {
+		edges[i] = Edge{From: int(e.before), To: int(e.after)}
+		if e.key != none {
+			edges[i].Key = g.names[e.key]
+		}
+	}
+	return edges, nil
+}
+
+// edge is Edge as the graph keeps it; key counts in the graph's names, none is an id's.
+type edge struct{ before, after, key int32 }
 
 // graph is the order between actions, by index.
 type graph struct {
 	size  int
 	edges []edge
-	// keys tells who touched a key last, while the actions are walked in order.
-	keys map[string]keyUse
+	// keys finds the use of a key in uses, by which it is known from then on; names
+	// are the keys again.
+	keys  map[string]int32
+	uses  []keyUse
+	names []string
 	// readers are linked lists of readers, so that a key costs no slice of its own.
 	readers []readerNode
 }
@@ -77,7 +105,7 @@ type readerNode struct{ action, next int32 }
 const none = -1
 
 func newGraph(actions []Action) (*graph, error) {
-	g := &graph{size: len(actions), keys: make(map[string]keyUse, len(actions)), edges: make([]edge, 0, 2*len(actions))}
+	g := &graph{size: len(actions), keys: make(map[string]int32), edges: make([]edge, 0, 2*len(actions))}
 	index, err := indexByID(actions)
 	if err != nil {
 		return nil, err
@@ -114,10 +142,22 @@ func (g *graph) addIDs(index map[ActionID]int32, a *Action, i int32) error {
 			if !ok {
 				return fmt.Errorf("action '%s' depends on unknown action '%s'", a.ID, id)
 			}
-			g.edges = append(g.edges, edge{before: j, after: i})
+			g.edges = append(g.edges, edge{before: j, after: i, key: none})
 		}
 	}
 	return nil
+}
+
+// use finds a key's use, making it where there is none.
+func (g *graph) use(key string) int32 {
+	k, ok := g.keys[key]
+	if !ok {
+		k = int32(len(g.uses))
+		g.keys[key] = k
+		g.uses = append(g.uses, keyUse{writer: none, readers: none})
+		g.names = append(g.names, key)
+	}
+	return k
 }
 
 // addKeys adds the edges that follow from state keys; those only lead from an
@@ -128,40 +168,32 @@ func (g *graph) addKeys(a *Action, i int32, scratch []string) []string {
 		reads = append(reads, a.StateDependencies...)
 	}
 	for _, key := range reads {
-		if use, ok := g.keys[key]; ok && use.writer != none {
-			g.edges = append(g.edges, edge{before: use.writer, after: i})
+		if k := g.use(key); g.uses[k].writer != none {
+			g.edges = append(g.edges, edge{before: g.uses[k].writer, after: i, key: k})
 		}
 	}
 	if key, ok := a.StateKey(); ok && a.Type == StateWrite {
-		g.addWriter(key, i)
+		g.addWriter(g.use(key), i)
 	}
 	for _, key := range reads {
-		use, ok := g.keys[key]
-		if !ok {
-			use = keyUse{writer: none, readers: none}
-		}
+		use := &g.uses[g.use(key)]
 		g.readers = append(g.readers, readerNode{action: i, next: use.readers})
 		use.readers = int32(len(g.readers) - 1)
-		g.keys[key] = use
 	}
 	writes := a.appendWrites(reads[:0])
 	for _, key := range writes {
-		g.keys[key] = keyUse{writer: i, readers: none}
+		g.uses[g.use(key)] = keyUse{writer: i, readers: none}
 	}
 	return writes
 }
 
 // addWriter orders a state_write after whoever touched its key.
-func (g *graph) addWriter(key string, i int32) {
-	use, ok := g.keys[key]
-	if !ok {
-		return
+func (g *graph) addWriter(k, i int32) {
+	if use := g.uses[k]; use.writer != none {
+		g.edges = append(g.edges, edge{before: use.writer, after: i, key: k})
 	}
-	if use.writer != none {
-		g.edges = append(g.edges, edge{before: use.writer, after: i})
-	}
-	for node := use.readers; node != none; node = g.readers[node].next {
-		g.edges = append(g.edges, edge{before: g.readers[node].action, after: i})
+	for node := g.uses[k].readers; node != none; node = g.readers[node].next {
+		g.edges = append(g.edges, edge{before: g.readers[node].action, after: i, key: k})
 	}
 }
 

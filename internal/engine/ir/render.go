@@ -2,9 +2,6 @@ package ir
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,17 +32,7 @@ func Render(v any) string {
 		}
 		return compact(v)
 	}
-	var w textWriter
-	w.Grow(sizeHint(fields))
-	names := slices.Sorted(maps.Keys(fields))
-	for _, group := range [3]fieldGroup{groupOutcome, groupLine, groupBlock} {
-		for _, name := range names {
-			if groupOf(name, fields[name]) == group {
-				w.field(group, name, fields[name])
-			}
-		}
-	}
-	return w.String()
+	return write(func(w *textWriter) { w.object(fields) })
 }
 
 // fieldGroup is where a field stands in a rendered object.
@@ -85,19 +72,31 @@ func areRecords(items []any) bool {
 	return len(items) > 0
 }
 
-// textWriter builds the text; its builder is grown once.
-type textWriter struct{ strings.Builder }
+func (w *textWriter) object(fields map[string]any) {
+	names := w.sorted(fields)
+	first := true
+	for _, group := range [3]fieldGroup{groupOutcome, groupLine, groupBlock} {
+		for _, name := range names {
+			if groupOf(name, fields[name]) != group {
+				continue
+			}
+			if !first {
+				w.text("\n")
+			}
+			first = false
+			w.field(group, name, fields[name])
+		}
+	}
+	w.done(names)
+}
 
 func (w *textWriter) field(group fieldGroup, name string, value any) {
-	if w.Len() > 0 {
-		w.WriteByte('\n')
-	}
-	w.WriteString(keyText(name))
+	w.text(keyText(name))
 	switch value := value.(type) {
 	case string:
 		if group == groupBlock {
 			w.header(len(value), " bytes")
-			w.WriteString(value)
+			w.text(value)
 			return
 		}
 	case []any:
@@ -107,19 +106,19 @@ func (w *textWriter) field(group fieldGroup, name string, value any) {
 			return
 		}
 	}
-	w.WriteString(": ")
+	w.text(": ")
 	if group == groupOutcome {
-		w.WriteString(outcomeText(value))
+		w.text(outcomeText(value))
 		return
 	}
 	w.scalar(value)
 }
 
 func (w *textWriter) header(count int, unit string) {
-	w.WriteString(" (")
-	w.WriteString(strconv.Itoa(count))
-	w.WriteString(unit)
-	w.WriteString("):\n")
+	w.text(" (")
+	w.number(float64(count))
+	w.text(unit)
+	w.text("):\n")
 }
 
 // outcomeText keeps a verdict on one line, with both ends when it is long.
@@ -127,9 +126,7 @@ func outcomeText(value any) string {
 	if text, ok := value.(string); ok {
 		value = strings.ReplaceAll(text, "\n", " ")
 	}
-	var w textWriter
-	w.scalar(value)
-	return clipKeepingEnds(w.String(), outcomeBytes)
+	return clipKeepingEnds(write(func(w *textWriter) { w.scalar(value) }), outcomeBytes)
 }
 
 // scalar writes a string raw unless raw text would read back as something else
@@ -137,7 +134,7 @@ func outcomeText(value any) string {
 func (w *textWriter) scalar(value any) {
 	text, ok := value.(string)
 	if ok && !needsQuotes(text) {
-		w.WriteString(text)
+		w.text(text)
 		return
 	}
 	w.json(value)
@@ -152,21 +149,23 @@ func needsQuotes(text string) bool {
 func (w *textWriter) records(items []any) {
 	for i, item := range items {
 		if i > 0 {
-			w.WriteByte('\n')
+			w.text("\n")
 		}
 		record, _ := item.(map[string]any)
-		for k, name := range slices.Sorted(maps.Keys(record)) {
+		names := w.sorted(record)
+		for k, name := range names {
 			if k > 0 {
-				w.WriteString("  ")
+				w.text("  ")
 			}
 			w.oneLine(name)
-			w.WriteByte('=')
+			w.text("=")
 			if text, ok := record[name].(string); ok {
 				w.oneLine(text)
 				continue
 			}
 			w.json(record[name])
 		}
+		w.done(names)
 	}
 }
 
@@ -174,77 +173,13 @@ func (w *textWriter) records(items []any) {
 func (w *textWriter) oneLine(text string) {
 	for {
 		line, rest, more := strings.Cut(text, "\n")
-		w.WriteString(line)
+		w.text(line)
 		if !more {
 			return
 		}
-		w.WriteString(`\n`)
+		w.text(`\n`)
 		text = rest
 	}
-}
-
-// json writes compact JSON with names in byte order. It walks decoded JSON itself
-// so that a large value is not encoded into a buffer and then copied.
-func (w *textWriter) json(value any) {
-	switch value := value.(type) {
-	case string:
-		w.quoted(value)
-	case []any:
-		w.WriteByte('[')
-		for i, item := range value {
-			if i > 0 {
-				w.WriteByte(',')
-			}
-			w.json(item)
-		}
-		w.WriteByte(']')
-	case map[string]any:
-		w.WriteByte('{')
-		for i, name := range slices.Sorted(maps.Keys(value)) {
-			if i > 0 {
-				w.WriteByte(',')
-			}
-			w.quoted(name)
-			w.WriteByte(':')
-			w.json(value[name])
-		}
-		w.WriteByte('}')
-	default:
-		w.WriteString(encode(value))
-	}
-}
-
-// quoted writes a JSON string, without a copy where nothing needs an escape.
-func (w *textWriter) quoted(text string) {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			w.WriteString(encode(text))
-			return
-		}
-	}
-	w.WriteByte('"')
-	w.WriteString(text)
-	w.WriteByte('"')
-}
-
-// compact is a value as compact JSON.
-func compact(v any) string {
-	var w textWriter
-	v = plain(v)
-	w.Grow(sizeHint(v))
-	w.json(v)
-	return w.String()
-}
-
-// encode leaves <, > and & as they are: the text is for a reader, not for HTML.
-func encode(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return strconv.Quote(err.Error())
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // keyText writes a name as it stands before ": " or " (": raw unless it would
@@ -252,29 +187,7 @@ func encode(v any) string {
 func keyText(name string) string {
 	first, _ := utf8.DecodeRuneInString(name)
 	if name == "" || strings.ContainsFunc(name, unicode.IsSpace) || strings.HasSuffix(name, ":") || strings.ContainsRune(`"[…`, first) {
-		return encode(name)
+		return compact(name)
 	}
 	return name
-}
-
-// sizeHint estimates how long a value is when rendered.
-func sizeHint(v any) int {
-	const overhead = 24 // separators, quotes, a count or a number
-	switch v := v.(type) {
-	case string:
-		return len(v) + overhead
-	case []any:
-		size := overhead
-		for _, item := range v {
-			size += sizeHint(item)
-		}
-		return size
-	case map[string]any:
-		size := overhead
-		for name, item := range v {
-			size += len(name) + sizeHint(item)
-		}
-		return size
-	}
-	return overhead
 }

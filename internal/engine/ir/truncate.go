@@ -1,7 +1,7 @@
 package ir
 
 import (
-	"fmt"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -24,14 +24,12 @@ func TruncateKeepingEnds(s string, max int) string {
 		return s
 	}
 	if max < smallestBoth {
-		return s[ceilRune(s, len(s)-clampSize(max)):]
+		return s[ceilRune(s, min(len(s), len(s)-max)):]
 	}
 	head, tail := ends(s, max-markerBytes)
-	return fmt.Sprintf("%s\n…[%d %s of %d; re-run with narrower output to see them]…\n%s",
-		s[:head], tail-head, ElidedPhrase, len(s), s[tail:])
+	return s[:head] + "\n…[" + strconv.Itoa(tail-head) + " " + ElidedPhrase + " of " + strconv.Itoa(len(s)) +
+		"; re-run with narrower output to see them]…\n" + s[tail:]
 }
-
-func clampSize(n int) int { return max(n, 0) }
 
 // clipKeepingEnds shows about n bytes of a line: its first third and its end.
 func clipKeepingEnds(s string, n int) string {
@@ -39,7 +37,7 @@ func clipKeepingEnds(s string, n int) string {
 		return s
 	}
 	head, tail := ends(s, n)
-	return fmt.Sprintf("%s…[%d bytes]…%s", s[:head], tail-head, s[tail:])
+	return s[:head] + "…[" + strconv.Itoa(tail-head) + " bytes]…" + s[tail:]
 }
 
 // ends returns where the first n/3 bytes stop and the last n-n/3 begin, moved
@@ -49,7 +47,7 @@ func ends(s string, n int) (head, tail int) {
 }
 
 func floorRune(s string, i int) int {
-	for i > 0 && !utf8.RuneStart(s[i]) {
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i--
 	}
 	return i

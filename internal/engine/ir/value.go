@@ -38,6 +38,10 @@ func checkValue(v any, depth int) *PathError {
 		return nil
 	case map[string]any:
 		return checkMap(v, depth+1)
+	case Proposal:
+		return checkProposal(&v, depth+1)
+	case Action:
+		return checkAction(&v, depth+1)
 	case json.Number:
 		if !json.Valid([]byte(v)) || v[0] == '"' {
 			return &PathError{Problem: fmt.Sprintf("%q is no number", string(v))}
