@@ -93,6 +93,10 @@ func TestOnlyThisBootsDeadAreStaleAtOnce(t *testing.T) {
 		}
 	}
 	must(t, open(200, "boot-1").AcquireLease(t.Context(), "s1"))
+	must(t, open(100, "").AcquireLease(t.Context(), "s2"))
+	if err := open(200, "").AcquireLease(t.Context(), "s2"); !errors.As(err, &busy) {
+		t.Errorf("two processes that know no boot: %v, want a BusyError", err)
+	}
 }
 
 // A-SVC-11: a clock that was set wrong once does not hold a session for years.

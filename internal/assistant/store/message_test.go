@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -183,5 +184,26 @@ func TestABrokenCheckpointIsRefused(t *testing.T) {
 	}
 	if messages, err := db.Messages(t.Context(), "s1"); err != nil || len(messages) != 0 {
 		t.Errorf("%d messages, %v, want none", len(messages), err)
+	}
+}
+
+// A-DUR-2: a checkpoint writes its new rows, however long the session is.
+func TestACheckpointCostsItsNewRows(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := openAt(t, path, newClock())
+	newSession(t, db, "s1")
+	many := make([]store.Entry, 3000)
+	for i := range many {
+		many[i] = say("user", strings.Repeat("history ", 100))
+	}
+	appendAll(t, db, "s1", 1, many...)
+	var busy, frames, moved int
+	must(t, raw(t, path).QueryRowContext(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved))
+	appendAll(t, db, "s1", 2, say("user", "one more"))
+	info, err := os.Stat(path + "-wal")
+	must(t, err)
+	if busy != 0 || info.Size() == 0 || info.Size() > 64<<10 {
+		t.Errorf("one message after 3,000 wrote %d bytes (busy %d), want a few pages", info.Size(), busy)
 	}
 }

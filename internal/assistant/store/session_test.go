@@ -198,6 +198,9 @@ func TestForkCopiesHistoryAndNoAuthority(t *testing.T) {
 	_, err = db.AddInput(t.Context(), "s1", store.Queue, json.RawMessage(`{}`))
 	must(t, err)
 
+	image, err := db.PutBlob(t.Context(), "s1", "image/png", []byte("seen"))
+	must(t, err)
+
 	must(t, other.Fork(t.Context(), "s1", 3, store.Session{ID: "s2", Root: "/project"}))
 	must(t, other.AcquireLease(t.Context(), "s2"))
 	s, err := other.Session(t.Context(), "s2")
@@ -229,5 +232,9 @@ func TestForkCopiesHistoryAndNoAuthority(t *testing.T) {
 	}
 	if first := appendAll(t, other, "s2", 2, say("user", "go on")); first != 4 {
 		t.Errorf("the fork goes on at %d, want 4", first)
+	}
+	must(t, db.DeleteSession(t.Context(), "s1"))
+	if b, err := other.Blob(t.Context(), image); err != nil || b.MediaType != "image/png" || string(b.Bytes) != "seen" {
+		t.Errorf("the fork's image after its origin was deleted: %+v, %v", b, err)
 	}
 }
