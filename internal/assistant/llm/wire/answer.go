@@ -24,6 +24,7 @@ type Answer struct {
 	response *http.Response
 	body     *bufio.Reader
 	secrets  []string
+	strange  bool // the body held lines that are no event stream
 	watch    *watchdog
 	parent   func() error // the caller's ctx.Err
 	cancel   context.CancelFunc
@@ -105,6 +106,7 @@ func (a *Answer) Events() iter.Seq2[Frame, error] {
 		frames := newFrames(a.body, maxEvent)
 		for {
 			f, err := frames.next()
+			a.strange = frames.strange
 			if errors.Is(err, io.EOF) {
 				return
 			}

@@ -30,6 +30,8 @@ type frames struct {
 	name   string
 	data   []byte
 	any    bool
+	// strange notes a line that no event stream has: the body is something else.
+	strange bool
 }
 
 func newFrames(r *bufio.Reader, limit int) *frames { return &frames{r: r, limit: limit} }
@@ -41,7 +43,9 @@ func (f *frames) next() (Frame, error) {
 	for {
 		err := f.readLine()
 		if errors.Is(err, io.EOF) {
+			strange := f.strange
 			f.field(f.line)
+			f.strange = strange // half a line may be the beginning of any
 			if f.any {
 				return Frame{Name: f.name, Data: f.data, Cut: true}, nil
 			}
@@ -103,5 +107,8 @@ func (f *frames) field(line []byte) {
 		}
 		f.data = append(f.data, value...)
 		f.any = true
+	case "", "id", "retry": // a comment, or nothing of interest
+	default:
+		f.strange = true
 	}
 }
