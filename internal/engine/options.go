@@ -30,7 +30,9 @@ func (s Scope) empty() bool { return s.CallerID == "" && s.TenantID == "" && len
 type Options struct {
 	// Session is the engine session whose read ledger and grants apply.
 	Session string
-	Scope   Scope
+	// PolicySession is a session of Runtime.OpenSession whose rules apply too; empty is none.
+	PolicySession string
+	Scope         Scope
 	// Cancel, once closed, stops the run between levels; work in flight finishes (E-EXEC-11).
 	Cancel  <-chan struct{}
 	Refusal Refusal

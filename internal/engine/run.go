@@ -172,7 +172,8 @@ func (r *run) checked(ctx context.Context, indices []int) []int {
 			continue
 		}
 		if r.adm.Rejected(i) == nil {
-			r.adm.CheckState(i, r.tx.Get)
+			added := r.rt.rules.violations(r.opts.PolicySession, r.p.Actions[i], r.tx.Get)
+			r.adm.CheckState(i, r.tx.Get, added)
 		}
 		if rejection := r.adm.Rejected(i); rejection != nil {
 			r.reject(i, *rejection)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"car/internal/engine/admit"
 	"car/internal/engine/dispatch"
 	"car/internal/engine/idem"
@@ -37,6 +39,8 @@ type Config struct {
 	Idem *idem.Store
 	// Sleep waits between retries and for rate limits, and ends with ctx; nil uses a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// NewID mints session ids; nil mints UUIDs.
+	NewID func() string
 	// MaxParallel bounds a concurrent level; 0 means 16 (E-DAG-4).
 	MaxParallel int
 	// GateTimeout bounds one gate; 0 means 10 s.
@@ -50,6 +54,7 @@ type Runtime struct {
 	admitter   *admit.Admitter
 	dispatcher *dispatch.Dispatcher
 	cache      *dispatch.Cache
+	rules      *rules
 	// turn holds one token: whoever has it may check state, dispatch and record (B-CONC-2).
 	turn chan struct{}
 }
@@ -66,6 +71,9 @@ func New(c Config) (*Runtime, error) {
 	}
 	if c.MaxParallel == 0 {
 		c.MaxParallel = 16
+	}
+	if c.NewID == nil {
+		c.NewID = uuid.NewString
 	}
 	if c.Sleep == nil {
 		c.Sleep = sleep
@@ -92,7 +100,8 @@ func New(c Config) (*Runtime, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	r := &Runtime{cfg: c, admitter: admitter, dispatcher: dispatcher, cache: dispatch.NewCache(c.Now), turn: make(chan struct{}, 1)}
+	r := &Runtime{cfg: c, admitter: admitter, dispatcher: dispatcher, cache: dispatch.NewCache(c.Now),
+		rules: &rules{newID: c.NewID, sessions: map[string][]Rule{}}, turn: make(chan struct{}, 1)}
 	r.turn <- struct{}{}
 	return r, nil
 }
@@ -115,6 +124,9 @@ func (r *Runtime) Schemas() []ir.ToolSchema { return r.cfg.Tools.Schemas() }
 
 // Close waits, until ctx ends, for tools that ignored their cancellation.
 func (r *Runtime) Close(ctx context.Context) error { return r.dispatcher.Close(ctx) }
+
+// Gates is the registry of admission gates (E-PIPE-4).
+func (r *Runtime) Gates() *admit.Admitter { return r.admitter }
 
 // lock takes the token, or gives up with ctx.
 func (r *Runtime) lock(ctx context.Context) error {

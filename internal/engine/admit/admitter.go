@@ -3,6 +3,8 @@ package admit
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"car/internal/engine/eventlog"
@@ -52,6 +54,9 @@ type Previewer interface {
 type Admitter struct {
 	cfg     Config
 	schemas *schema.Set
+
+	mu    sync.Mutex
+	gates []Gate // guarded by mu, replaced as a whole
 }
 
 // New checks the configuration and compiles every tool's schema.
@@ -75,7 +80,7 @@ func New(c Config) (*Admitter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admit: %w", err)
 	}
-	return &Admitter{cfg: c, schemas: set}, nil
+	return &Admitter{cfg: c, schemas: set, gates: slices.Clone(c.Gates)}, nil
 }
 
 // Options say how one proposal is judged.

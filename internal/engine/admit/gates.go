@@ -18,7 +18,7 @@ func (a *Admitter) runGates(ctx context.Context, adm *Admission) (*Admission, *R
 	adm.askPolicy()
 	var whole *Rejection
 	view := adm.view()
-	for _, g := range a.cfg.Gates {
+	for _, g := range a.inForce() {
 		opinion := a.consult(ctx, g, view)
 		if err := a.logGate(adm, g.Name(), opinion); err != nil {
 			return adm, nil, err

@@ -99,8 +99,9 @@ func (adm *Admission) check(i int) {
 }
 
 // CheckState refuses the action at index i if state does not let it run now:
-// preconditions, declared dependencies and require_state rules (E-EXEC-2).
-func (adm *Admission) CheckState(i int, get func(key string) (any, bool)) {
+// preconditions, declared dependencies, require_state rules and what the rules
+// added at run time say against it (E-EXEC-2).
+func (adm *Admission) CheckState(i int, get func(key string) (any, bool), added []policy.Violation) {
 	it := &adm.items[i]
 	var reasons []string
 	for _, c := range it.action.Preconditions {
@@ -118,7 +119,7 @@ func (adm *Admission) CheckState(i int, get func(key string) (any, bool)) {
 		adm.Reject(i, Rejection{Stage: StageValidation, Reason: strings.Join(reasons, "; "), Event: eventlog.ActionRejected})
 		return
 	}
-	if v := adm.by.cfg.Judge.CheckState(it.action, get); len(v) > 0 {
+	if v := append(adm.by.cfg.Judge.CheckState(it.action, get), added...); len(v) > 0 {
 		adm.Reject(i, policyRejection(policy.Judgement{Violations: v}))
 	}
 }

@@ -1,0 +1,72 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"car/internal/engine"
+	"car/internal/engine/ir"
+)
+
+// E-SESS-1: session rules add to the global ones and cannot loosen; a session
+// that is closed refuses; a rule that panics denies.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	deny := func(name, why string) engine.Rule {
+		return engine.Rule{Name: name, Description: "says " + why, Check: func(ir.Action, func(string) (any, bool)) string { return why }}
+	}
+	session := h.OpenSession()
+	must(t, h.AddRule("", deny("global", "")))
+	must(t, h.AddRule(session, deny("mine", "not here")))
+	must(t, h.AddRule(session, engine.Rule{Name: "odd", Check: func(ir.Action, func(string) (any, bool)) string { panic("boom") }}))
+	run := func(id string, o engine.Options) string {
+		p := plan(t, call("write", `"failure_behavior":"skip"`))
+		p.ID = ir.ProposalID(id)
+		return h.execute(t, p, o).Results[0].Error
+	}
+	if got := run("in", engine.Options{PolicySession: session}); got != "denied by policy: policy 'mine': not here; policy 'odd': rule panicked: boom" {
+		t.Errorf("%q", got)
+	}
+	if got := run("out", engine.Options{}); got != "" {
+		t.Errorf("a session's rule reached outside: %q", got)
+	}
+	infos, err := h.Rules(session)
+	if err != nil || len(infos) != 2 || infos[0] != (engine.RuleInfo{Name: "mine", Description: "says not here"}) {
+		t.Errorf("%+v %v", infos, err)
+	}
+	if n, err := h.RemoveRules(session, "mine"); n != 1 || err != nil {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	if n, err := h.RemoveRules(session, "mine"); n != 0 || err != nil {
+		t.Errorf("removed %d again, %v", n, err)
+	}
+	if !h.HasSession(session) || !h.CloseSession(session) || h.CloseSession(session) || h.HasSession(session) {
+		t.Error("open, exists and close disagree")
+	}
+	if got := run("closed", engine.Options{PolicySession: session}); !strings.Contains(got, "unknown session id '"+session+"'") {
+		t.Errorf("a closed session let the call through: %q", got)
+	}
+	if err := h.AddRule(session, deny("late", "x")); err == nil || err.Error() != "unknown session id '"+session+"'" {
+		t.Errorf("%v", err)
+	}
+}
+
+// E-PIPE-4: register appends, replace keeps the first place and drops the twins, clear restores ungated.
+func TestGateRegistry(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	for _, name := range []string{"a", "b", "c", "b"} {
+		h.Gates().RegisterGate(named(name))
+	}
+	h.Gates().ReplaceGate(named("b"))
+	h.Gates().ReplaceGate(named("d"))
+	if got := h.Gates().GateNames(); !slices.Equal(got, []string{"a", "b", "c", "d"}) {
+		t.Errorf("%v", got)
+	}
+	h.Gates().ClearGates()
+	if got := h.Gates().GateNames(); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}
