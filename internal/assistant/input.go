@@ -1,5 +1,10 @@
 package assistant
 
+import (
+	"errors"
+	"strings"
+)
+
 // Input is what a person or host sends as one turn (A-SVC-4).
 type Input struct {
 	Text string
@@ -10,6 +15,22 @@ type Input struct {
 	// Steer delivers into the running turn instead of queueing for the next.
 	Steer bool
 	Goal  *Goal
+	// Replaces are returned inputs that this one stands for, changed or joined; they
+	// are gone once it is accepted (P-WORK-7).
+	Replaces []int64 `json:",omitempty"`
+}
+
+// check refuses what could never run.
+func (in Input) check() error {
+	switch {
+	case strings.TrimSpace(in.Text) == "":
+		return errors.New("the input is empty: say what to do")
+	case in.Goal != nil && strings.TrimSpace(in.Goal.Check) == "":
+		return errors.New("a goal needs a check: a shell command that exits 0 when it is reached")
+	case in.Goal != nil && in.Steer:
+		return errors.New("a goal cannot be steered into a running turn: send it by itself")
+	}
+	return nil
 }
 
 // Goal is an objective with the check that decides it (A-GOAL-1).
@@ -19,6 +40,21 @@ type Goal struct {
 	MaxIterations int
 	// Typed says that the person wrote the check on this command line, which approves it (A-GOAL-3).
 	Typed bool
+}
+
+// iterations is MaxIterations within its bounds.
+func (g Goal) iterations() int {
+	if g.MaxIterations == 0 {
+		return goalIterations
+	}
+	return min(max(g.MaxIterations, 1), maxGoalIterations)
+}
+
+// Waiting is an input that was not delivered and waits for the person: taken back
+// by a cancel, or left by a process that ended (P-WORK-7).
+type Waiting struct {
+	ID int64
+	Input
 }
 
 // Answer is a person's answer to an approval (A-APPR-11). The zero value denies.
@@ -43,3 +79,29 @@ const (
 	AnswerSession
 	AnswerEdit
 )
+
+var answerLabels = [...]string{"deny", "deny_and_stop", "once", "session", "edit"}
+
+// String returns the wire label of approval_resolved.
+func (k AnswerKind) String() string {
+	if int(k) < len(answerLabels) {
+		return answerLabels[k]
+	}
+	return answerLabels[AnswerDeny]
+}
+
+// ParseAnswer reads what a host sends as a word: approve, approved and yes mean
+// once, everything that is not another label denies (A-APPR-11).
+func ParseAnswer(word string) AnswerKind {
+	word = strings.ToLower(strings.TrimSpace(word))
+	switch word {
+	case "approve", "approved", "yes":
+		return AnswerOnce
+	}
+	for k, label := range answerLabels {
+		if word == label {
+			return AnswerKind(k)
+		}
+	}
+	return AnswerDeny
+}
