@@ -73,7 +73,11 @@ func (r *run) attempt(ctx context.Context, i, n int) (dispatch.Attempt, string) 
 	a := r.p.Actions[i]
 	buffer := r.tx.Attempt(a.ID)
 	start := r.rt.cfg.Now()
-	done := r.rt.dispatcher.Run(ctx, ticket, buffer, func(tail string) {
+	var view tool.State = buffer
+	if a.Type != ir.ToolCall {
+		view = buffer.Of(r.opts.Scope.TenantID)
+	}
+	done := r.rt.dispatcher.Run(ctx, ticket, view, func(tail string) {
 		r.opts.Observer.Progress(a.ID, tail, r.rt.cfg.Now().Sub(start))
 	})
 	if done.Err == nil {
@@ -94,7 +98,7 @@ func (r *run) land(a ir.Action, buffer *state.Attempt, done dispatch.Attempt) er
 			return fmt.Errorf("tool '%s' callback state_changes keys do not match action '%s': expected %v, got %v", a.Tool, a.ID, want, got)
 		}
 		for _, key := range got {
-			if err := applyChange(buffer, key, changes[key]); err != nil {
+			if err := applyChange(buffer.Of(r.opts.Scope.TenantID), key, changes[key]); err != nil {
 				return err
 			}
 		}
@@ -107,7 +111,7 @@ func (r *run) land(a ir.Action, buffer *state.Attempt, done dispatch.Attempt) er
 	return nil
 }
 
-func applyChange(buffer *state.Attempt, key string, c ir.StateChange) error {
+func applyChange(buffer state.Scoped, key string, c ir.StateChange) error {
 	switch c.Op {
 	case "set":
 		return buffer.Set(key, c.Value)

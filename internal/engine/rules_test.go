@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"car/internal/engine"
 	"car/internal/engine/ir"
+	"car/internal/engine/tool"
 )
 
 // E-SESS-1: session rules add to the global ones and cannot loosen; a session
@@ -68,5 +70,43 @@ func TestGateRegistry(t *testing.T) {
 	h.Gates().ClearGates()
 	if got := h.Gates().GateNames(); len(got) != 0 {
 		t.Errorf("%v", got)
+	}
+}
+
+// E-SESS-2: under a tenant, state actions and callback changes use the tenant's
+// names, a tool's own keys stay shared, and no tenant sees or spells another's.
+func TestTenants(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.tools["both"] = hand{effects: reads, run: func(_ context.Context, _ tool.Call, e tool.Env) (tool.Execution, error) {
+		return tool.Execution{Output: "ok", StateChanges: map[string]ir.StateChange{"back": {Op: "set", Value: 1.0}}}, e.State.Set("own", 1.0)
+	}}
+	write := `"type":"state_write","parameters":{"key":"k","value":"a's"}`
+	a := engine.Options{Scope: engine.Scope{TenantID: "a"}}
+	r := h.execute(t, plan(t, write, call("both", `"expected_effects":{"back":1}`)), a)
+	if !r.AllSucceeded() || !strings.HasPrefix(h.story(), "session_scope, proposal_received") {
+		t.Fatalf("%+v %s", r.Results, h.story())
+	}
+	if got := h.state.Snapshot(""); len(got) != 1 || got["own"] != 1.0 {
+		t.Errorf("shared: %v", got)
+	}
+	if got := h.state.Snapshot("a"); got["k"] != "a's" || got["back"] != 1.0 {
+		t.Errorf("tenant a: %v", got)
+	}
+	read := plan(t, `"type":"state_read","parameters":{"key":"k"}`)
+	read.ID = "p2"
+	if r := h.execute(t, read, engine.Options{Scope: engine.Scope{TenantID: "b"}}); r.Results[0].Output != nil {
+		t.Errorf("tenant b read %v", r.Results[0].Output)
+	}
+	spell := plan(t, `"type":"state_write","failure_behavior":"skip","parameters":{"key":"tenant:a:k","value":"mine"}`)
+	spell.ID = "p3"
+	h.execute(t, spell, engine.Options{})
+	peek := plan(t, call("read", `"failure_behavior":"skip","preconditions":[{"key":"tenant:a:k","operator":"exists"}]`))
+	peek.ID = "p4"
+	if r := h.execute(t, peek, engine.Options{}); r.Results[0].Status != ir.Rejected {
+		t.Error("a precondition without a tenant saw a tenant's key")
+	}
+	if got := h.state.Snapshot("a"); got["k"] != "a's" {
+		t.Errorf("an action without a tenant wrote %v", got)
 	}
 }

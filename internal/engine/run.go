@@ -172,8 +172,8 @@ func (r *run) checked(ctx context.Context, indices []int) []int {
 			continue
 		}
 		if r.adm.Rejected(i) == nil {
-			added := r.rt.rules.violations(r.opts.PolicySession, r.p.Actions[i], r.tx.Get)
-			r.adm.CheckState(i, r.tx.Get, added)
+			get := r.reader(r.p.Actions[i])
+			r.adm.CheckState(i, get, r.rt.rules.violations(r.opts.PolicySession, r.p.Actions[i], get))
 		}
 		if rejection := r.adm.Rejected(i); rejection != nil {
 			r.reject(i, *rejection)
@@ -184,6 +184,16 @@ func (r *run) checked(ctx context.Context, indices []int) []int {
 		open = append(open, i)
 	}
 	return open
+}
+
+// reader reads state where an action runs: a state action under its tenant's
+// names, a tool call under the shared ones (E-SESS-2, E-SESS-3).
+func (r *run) reader(a ir.Action) func(key string) (any, bool) {
+	tenant := r.opts.Scope.TenantID
+	if a.Type == ir.ToolCall {
+		tenant = ""
+	}
+	return r.tx.Attempt(a.ID).Of(tenant).Get
 }
 
 // skips says why an action does not get its turn: cancel, then abort, then what it depends on (E-EXEC-10).
