@@ -4,7 +4,7 @@
 //
 // The folder's name begins with a dot, so `./...` leaves it out and only an
 // explicit import finds it. The demo's module file is kept as go.mod.txt, because
-// go:embed leaves out every folder with a go.mod; whoever writes the project out
+// embedding leaves out every folder with a go.mod; whoever writes the project out
 // renames it. It imports nothing of this module.
 //
 // A new file of `.car/` goes into Folder and into README.md beside it.
