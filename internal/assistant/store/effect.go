@@ -130,6 +130,11 @@ func (db *DB) apply(ctx context.Context, tx *sql.Tx, m approval.Move) error {
 	if err := db.fence(ctx, tx, session); err != nil {
 		return err
 	}
+	if m.Grant != "" {
+		if err := insertGrant(ctx, tx, session, scopeRule(m.Grant), stamp(db.now())); err != nil {
+			return err
+		}
+	}
 	return logMoves(ctx, tx, m)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"car/internal/assistant/store"
 	"car/internal/engine/approval"
+	"car/internal/engine/ir"
 )
 
 // A-APPR-6, A-APPR-7, A-DUR-1: each move is a row of its own that another
@@ -189,11 +190,8 @@ func TestGrants(t *testing.T) {
 	t.Parallel()
 	c, path := newClock(), newPath(t)
 	db := openAt(t, path, c)
-	e := anEffect(t, "s1", "t1c1", "make")
-	scope, err := e.Scope.Digest()
-	must(t, err)
-	must(t, db.Grant(t.Context(), "s1", scope))
-	must(t, db.Grant(t.Context(), "s1", scope))
+	scope := grantSession(t, db, c, "t1c1")
+	grantSession(t, db, c, "t1c2")
 
 	again := openAt(t, path, c)
 	for session, want := range map[string]bool{"s1": true, "s2": false} {
@@ -210,10 +208,21 @@ func TestGrants(t *testing.T) {
 	if got, err := db.Granted(t.Context(), "s1", scope); err != nil || got {
 		t.Errorf("a revoked grant still holds: %v, %v", got, err)
 	}
-	must(t, db.Grant(t.Context(), "s1", scope))
+	grantSession(t, db, c, "t1c3")
 	if got, err := again.Granted(t.Context(), "s1", scope); err != nil || !got {
 		t.Errorf("a new grant after a revoked one: %v, %v", got, err)
 	}
+}
+
+// grantSession says yes to one call for the rest of the session.
+func grantSession(t *testing.T, db *store.DB, c *clock, call string) ir.Digest {
+	t.Helper()
+	l, e := newLedger(t, db, c), anEffect(t, "s1", call, "make")
+	must(t, l.Propose(t.Context(), e))
+	must(t, l.Decide(t.Context(), e.ID, approval.Verdict{Approved: true, By: "user", ForSession: true}))
+	scope, err := e.Scope.Digest()
+	must(t, err)
+	return scope
 }
 
 func outcomeOK() approval.Outcome {

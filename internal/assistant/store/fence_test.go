@@ -31,7 +31,7 @@ func TestEveryWriteAsksForTheLease(t *testing.T) {
 	for name, write := range map[string]func() error{
 		"propose":    func() error { return l.Propose(ctx, anEffect(t, "s1", "t1c2", "make")) },
 		"decide":     func() error { return l.Decide(ctx, e.ID, approval.Verdict{Approved: true}) },
-		"grant":      func() error { return other.Grant(ctx, "s1", "d") },
+		"grant":      func() error { return other.AddGrant(ctx, "s1", "scope:d") },
 		"ask":        func() error { return other.Ask(ctx, store.Question{ID: "q2", Session: "s1", Action: e.ID}) },
 		"answer":     func() error { _, err := other.Answer(ctx, "q1", "once", "user", ""); return err },
 		"append":     func() error { _, err := other.AppendMessages(ctx, "s1", 1, say("user", "hi")); return err },

@@ -21,11 +21,6 @@ type Grant struct {
 // scopeRule is the rule of an exact scope.
 func scopeRule(scope ir.Digest) string { return "scope:" + string(scope) }
 
-// Grant records a standing yes of this session for one exact scope.
-func (db *DB) Grant(ctx context.Context, session string, scope ir.Digest) error {
-	return db.AddGrant(ctx, session, scopeRule(scope))
-}
-
 // Granted reports whether the session holds a standing yes for the scope that nobody took back.
 func (db *DB) Granted(ctx context.Context, session string, scope ir.Digest) (bool, error) {
 	_, found, err := one(ctx, db, scanGrant,
@@ -33,16 +28,20 @@ func (db *DB) Granted(ctx context.Context, session string, scope ir.Digest) (boo
 	return found, err
 }
 
-// AddGrant records a rule; one that stands already changes nothing.
+// AddGrant records a rule of the conversation's own; one that stands already
+// changes nothing. Exact scopes are granted by the move that approves them.
 func (db *DB) AddGrant(ctx context.Context, session, rule string) error {
 	return db.update(ctx, func(tx *sql.Tx) error {
 		if err := db.fence(ctx, tx, session); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO grants (session, rule, at) VALUES (?,?,?) ON CONFLICT DO NOTHING`,
-			session, rule, stamp(db.now()))
-		return err
+		return insertGrant(ctx, tx, session, rule, stamp(db.now()))
 	})
+}
+
+func insertGrant(ctx context.Context, tx *sql.Tx, session, rule string, at int64) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO grants (session, rule, at) VALUES (?,?,?) ON CONFLICT DO NOTHING`, session, rule, at)
+	return err
 }
 
 // Grants lists a session's rules, revoked ones too, oldest first.

@@ -49,14 +49,16 @@ func CapabilitiesOf(commands [][]string) []string {
 	return labels
 }
 
-// startsWith compares the program and its leading words; flags between them do not hide a subcommand.
+// startsWith compares the program and its leading words. Options between them do
+// not hide a subcommand, nor does the value of one: in doubt the label is shown.
 func startsWith(words, want []string) bool {
 	if len(words) == 0 || path.Base(words[0]) != want[0] {
 		return false
 	}
-	rest := words[1:]
+	rest, option := words[1:], false
 	for _, w := range want[1:] {
-		for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		for len(rest) > 0 && rest[0] != w && (option || strings.HasPrefix(rest[0], "-")) {
+			option = strings.HasPrefix(rest[0], "-") && !strings.Contains(rest[0], "=")
 			rest = rest[1:]
 		}
 		if len(rest) == 0 || rest[0] != w {

@@ -66,32 +66,30 @@ func (l *Ledger) Decide(ctx context.Context, id EffectID, v Verdict) error {
 	if v.Approved {
 		to = Approved
 	}
-	if err := l.store.Apply(ctx, l.move(id, Proposed, to, v.By, v.Reason)); err != nil {
+	m := l.move(id, Proposed, to, v.By, v.Reason)
+	if v.Approved && v.ForSession {
+		scope, err := l.scopeOf(ctx, id)
+		if err != nil {
+			return fmt.Errorf("cannot durably record session grant: %w", err)
+		}
+		m.Grant = scope
+	}
+	if err := l.store.Apply(ctx, m); err != nil {
 		return fmt.Errorf("cannot durably record approval: %w", err)
 	}
-	if !v.Approved || !v.ForSession {
-		return nil
-	}
-	return l.grant(ctx, id)
+	return nil
 }
 
-// grant files a standing yes for the scope that was just approved.
-func (l *Ledger) grant(ctx context.Context, id EffectID) error {
+// scopeOf is the digest of what was proposed, which is what a yes speaks of.
+func (l *Ledger) scopeOf(ctx context.Context, id EffectID) (ir.Digest, error) {
 	e, found, err := l.store.Effect(ctx, id)
-	if err == nil && !found {
-		err = fmt.Errorf("effect %s is not in the store", id)
-	}
 	if err != nil {
-		return fmt.Errorf("cannot durably record session grant: %w", err)
+		return "", err
 	}
-	digest, err := e.Scope.Digest()
-	if err != nil {
-		return fmt.Errorf("cannot durably record session grant: %w", err)
+	if !found {
+		return "", &StateError{ID: id, Want: Proposed}
 	}
-	if err := l.store.Grant(ctx, e.Session, digest); err != nil {
-		return fmt.Errorf("cannot durably record session grant: %w", err)
-	}
-	return nil
+	return e.Scope.Digest()
 }
 
 // BeforeDispatch writes the intent row (E-PIPE-10). An effect that a person
@@ -181,11 +179,16 @@ func (l *Ledger) Recover(ctx context.Context, session string) ([]Effect, error) 
 	if err != nil {
 		return nil, fmt.Errorf("durable action reconciliation failed: %w", err)
 	}
+	moves := make([]Move, len(stuck))
 	for i, e := range stuck {
-		if err := l.store.Apply(ctx, l.move(e.ID, Dispatched, Indeterminate, "restart", RestartReason)); err != nil {
-			return nil, fmt.Errorf("durable action reconciliation failed: %w", err)
-		}
-		stuck[i].State, stuck[i].Reason = Indeterminate, RestartReason
+		moves[i] = l.move(e.ID, Dispatched, Indeterminate, "restart", RestartReason)
+		stuck[i].State, stuck[i].Reason, stuck[i].Updated = Indeterminate, RestartReason, moves[i].At
+	}
+	if len(moves) == 0 {
+		return nil, nil
+	}
+	if err := l.store.Apply(ctx, moves...); err != nil {
+		return nil, fmt.Errorf("durable action reconciliation failed: %w", err)
 	}
 	return stuck, nil
 }

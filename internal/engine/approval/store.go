@@ -37,6 +37,10 @@ type Move struct {
 	Reason  string
 	Receipt string
 	At      time.Time
+	// Grant, where set, is a scope digest that the effect's session holds a
+	// standing yes for from this move on. Both are written or neither: a yes whose
+	// grant failed must not be found approved after a restart.
+	Grant ir.Digest
 }
 
 // Store keeps effects durably. Every method is one transaction that is on disk
@@ -45,18 +49,19 @@ type Store interface {
 	// Begin inserts the effect and applies the moves that lead from proposed to
 	// e.State, each with its log row. An existing id is an *ExistsError.
 	Begin(ctx context.Context, e Effect, moves []Move) error
-	// Apply makes the moves in order, each only if the row is in Move.From; else a *StateError.
+	// Apply makes the moves in order, each only if the row is in Move.From, with
+	// their grants, or changes nothing: else a *StateError.
 	Apply(ctx context.Context, moves ...Move) error
 	// Effect finds a row.
 	Effect(ctx context.Context, id EffectID) (Effect, bool, error)
 	// InState lists a session's effects in a state, oldest first.
 	InState(ctx context.Context, session string, s State) ([]Effect, error)
-	// Grant records a standing yes of this session for a scope digest; Granted asks for it.
-	Grant(ctx context.Context, session string, scope ir.Digest) error
+	// Granted reports a standing yes of this session for a scope digest.
 	Granted(ctx context.Context, session string, scope ir.Digest) (bool, error)
 }
 
-// StateError says that a move did not start where it should have.
+// StateError says that a move did not start where it should have. An effect that
+// has no row is StateUnset.
 type StateError struct {
 	ID   EffectID
 	Is   State
@@ -65,6 +70,9 @@ type StateError struct {
 
 // Error names the effect, its state and what was needed.
 func (e *StateError) Error() string {
+	if e.Is == StateUnset {
+		return fmt.Sprintf("action %s has no record, it cannot be %s", e.ID, e.Want)
+	}
 	return fmt.Sprintf("action %s is %s, not %s", e.ID, e.Is, e.Want)
 }
 
