@@ -95,9 +95,20 @@ func Note(ledger tool.Ledger, key string, content []byte, r tool.Reading) {
 	ledger.Note(key, r)
 }
 
-// Commit writes content over the target, or where nothing was, and refreshes
-// the ledger, since what we wrote ourselves counts as seen.
+// Commit writes all of content over the target, or where nothing was. It counts
+// as seen afterwards, since it is ours.
 func (t Target) Commit(ctx context.Context, env tool.Env, content []byte) error {
+	return t.replace(ctx, env, content, tool.Reading{Full: true})
+}
+
+// Update writes content of which the caller made only a part. What this session
+// had seen of the file before is what it has seen now.
+func (t Target) Update(ctx context.Context, env tool.Env, content []byte) error {
+	before, _ := env.Seen.Lookup(t.Info.Key)
+	return t.replace(ctx, env, content, tool.Reading{Full: before.Full})
+}
+
+func (t Target) replace(ctx context.Context, env tool.Env, content []byte, r tool.Reading) error {
 	_, err := env.Writer.Replace(ctx, t.Path, tool.Replacement{Content: content, Expect: t.Digest})
 	var stale *tool.StaleError
 	if errors.As(err, &stale) {
@@ -111,7 +122,7 @@ func (t Target) Commit(ctx context.Context, env tool.Env, content []byte) error 
 		// Written, but gone or hidden again: there is nothing to remember.
 		return nil
 	}
-	Note(env.Seen, info.Key, content, tool.Reading{Full: true})
+	Note(env.Seen, info.Key, content, r)
 	return nil
 }
 
