@@ -77,6 +77,9 @@ func (r *run) attempt(ctx context.Context, i, n int) (dispatch.Attempt, string) 
 	if a.Type != ir.ToolCall {
 		view = buffer.Of(r.opts.Scope.TenantID)
 	}
+	if r.shared {
+		view = readOnly{view}
+	}
 	done := r.rt.dispatcher.Run(ctx, ticket, view, func(tail string) {
 		r.opts.Observer.Progress(a.ID, tail, r.rt.cfg.Now().Sub(start))
 	})
@@ -89,9 +92,21 @@ func (r *run) attempt(ctx context.Context, i, n int) (dispatch.Attempt, string) 
 	return done, ticket.AllowedBy()
 }
 
+// readOnly is state in a run that shares its turn: a tool that said it only reads
+// and writes all the same fails (B-CONC-1).
+type readOnly struct{ tool.State }
+
+// Set refuses.
+func (readOnly) Set(key string, _ any) error {
+	return fmt.Errorf("state key '%s': a tool that is registered as read-only may not write", key)
+}
+
 // land applies the state changes that a tool returned and commits the attempt (E-EXEC-7).
 func (r *run) land(a ir.Action, buffer *state.Attempt, done dispatch.Attempt) error {
 	changes := done.Execution.StateChanges
+	if r.shared && len(changes) > 0 {
+		return fmt.Errorf("tool '%s' is registered as read-only and returned state changes", a.Tool)
+	}
 	if len(changes) > 0 {
 		got, want := slices.Sorted(maps.Keys(changes)), slices.Sorted(maps.Keys(a.ExpectedEffects))
 		if !slices.Equal(got, want) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"car/internal/engine"
+	"car/internal/engine/admit"
 	"car/internal/engine/ir"
 	"car/internal/engine/tool"
 )
@@ -108,5 +109,57 @@ func TestTenants(t *testing.T) {
 	}
 	if got := h.state.Snapshot("a"); got["k"] != "a's" {
 		t.Errorf("an action without a tenant wrote %v", got)
+	}
+}
+
+// B-CONC-1: read-only proposals overlap; a tool that lied about reading fails.
+func TestReadersShare(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	look := tool.Spec{Effect: tool.Read}
+	meet := make(chan struct{})
+	h.tools["meet"] = hand{spec: look, effects: reads, run: func(context.Context, tool.Call, tool.Env) (tool.Execution, error) {
+		select { // both proposals are in here at once, or neither gets out
+		case meet <- struct{}{}:
+		case <-meet:
+		}
+		return tool.Execution{Output: "met"}, nil
+	}}
+	h.tools["liar"] = hand{spec: look, effects: reads, run: func(_ context.Context, _ tool.Call, e tool.Env) (tool.Execution, error) {
+		return tool.Execution{}, e.State.Set("k", 1.0)
+	}}
+	done := make(chan ir.ProposalResult)
+	for range 2 {
+		p := plan(t, call("meet", ""))
+		go func() {
+			r, _ := h.Execute(t.Context(), p, engine.Options{Session: "s"})
+			done <- r
+		}()
+	}
+	for range 2 {
+		if r := <-done; !r.AllSucceeded() {
+			t.Errorf("%+v", r.Results)
+		}
+	}
+	if r := h.execute(t, plan(t, call("liar", "")), engine.Options{}); r.Results[0].Status != ir.Failed || len(h.state.Snapshot("")) != 0 {
+		t.Errorf("a read-only tool wrote: %+v", r.Results)
+	}
+}
+
+// B-CONC-2: what a question waited over is checked again when state moved meanwhile.
+func TestRecheckAfterAQuestion(t *testing.T) {
+	t.Parallel()
+	var h *house
+	h = build(t, func(c *engine.Config, _ *house) {
+		c.Approver = approverFunc(func(context.Context, []admit.Request) ([]admit.Decision, error) {
+			p := plan(t, `"type":"state_write","parameters":{"key":"gone"}`)
+			p.ID = "other"
+			h.execute(t, p, engine.Options{})
+			return []admit.Decision{{Kind: admit.AllowOnce, By: "user"}}, nil
+		})
+	})
+	r := h.execute(t, plan(t, call("write", `"parameters":{"policy":"ask"},"preconditions":[{"key":"gone","operator":"not_exists"}]`)), engine.Options{})
+	if r.Results[0].Status != ir.Rejected || r.Results[0].Error != "precondition failed: gone not_exists" {
+		t.Errorf("%+v", r.Results[0])
 	}
 }

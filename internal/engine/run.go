@@ -12,6 +12,7 @@ import (
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/state"
+	"car/internal/engine/tool"
 )
 
 // run is one proposal on its way through the engine.
@@ -21,6 +22,8 @@ type run struct {
 	p    ir.Proposal
 	adm  *admit.Admission
 	tx   *state.Tx
+	// shared says that the run only reads and has a reader's turn.
+	shared bool
 
 	byID map[ir.ActionID]int
 
@@ -91,11 +94,43 @@ func (r *run) execute(ctx context.Context) error {
 		return err
 	}
 	r.tx = r.rt.cfg.State.Begin()
+	r.shared = r.onlyReads()
+	if err := r.rt.turns.take(ctx, r.shared); err != nil {
+		r.skipRest("canceled: " + err.Error())
+		return r.broken
+	}
+	defer r.rt.turns.give(r.shared)
 	for _, level := range levels {
 		r.level(ctx, level)
 	}
 	r.end()
 	return r.broken
+}
+
+// onlyReads reports a proposal that may share its turn: it reads state and calls
+// tools whose authors say that they only read (B-CONC-1).
+func (r *run) onlyReads() bool {
+	for i, a := range r.p.Actions {
+		switch {
+		case len(a.ExpectedEffects) > 0 || a.Compensation != nil:
+			return false
+		case a.Type == ir.StateRead || a.Type == ir.Assertion:
+		case a.Type != ir.ToolCall || a.InvocationMode != ir.OneShot:
+			return false
+		case r.adm.Rejected(i) == nil && r.adm.Spec(i).Effect != tool.Read:
+			return false
+		}
+	}
+	return true
+}
+
+// skipRest settles everything that did not get its turn.
+func (r *run) skipRest(reason string) {
+	for i := range r.p.Actions {
+		if !r.isSettled(i) {
+			r.skip(i, "cancellation", reason)
+		}
+	}
 }
 
 // admission is how a generation of this proposal is judged.
@@ -128,24 +163,16 @@ func (r *run) level(ctx context.Context, level []int) {
 	r.together(ctx, level)
 }
 
-// together brings actions to their end: state checks under the lock, questions
-// without it, then the attempts under it again (B-CONC-2).
+// together brings actions to their end: state checks, questions, attempts.
 func (r *run) together(ctx context.Context, indices []int) {
 	open := r.checked(ctx, indices)
 	if len(open) == 0 {
 		return
 	}
-	asked, err := r.ask(ctx, open)
+	asked, err := r.asked(ctx, open)
 	if err != nil {
 		r.breakWith(err)
 	}
-	if err := r.rt.lock(ctx); err != nil {
-		for _, i := range open {
-			r.skip(i, "cancellation", "canceled: "+err.Error())
-		}
-		return
-	}
-	defer r.rt.unlock()
 	var group errgroup.Group
 	group.SetLimit(r.rt.cfg.MaxParallel)
 	for _, i := range open {
@@ -160,6 +187,34 @@ func (r *run) together(ctx context.Context, indices []int) {
 	}
 }
 
+// asked puts the questions of a group with the turn given back meanwhile, so that
+// a person who thinks holds up no other proposal. If state moved, what was
+// checked before is checked again (B-CONC-2).
+func (r *run) asked(ctx context.Context, open []int) (admit.Asked, error) {
+	if !r.adm.HasQuestions(open) {
+		return admit.Asked{}, nil
+	}
+	seen := r.rt.cfg.State.Revision()
+	r.rt.turns.give(r.shared)
+	asked, err := r.ask(ctx, open)
+	// The turn comes back even when ctx has ended: what was decided is still recorded.
+	if taken := r.rt.turns.take(context.WithoutCancel(ctx), r.shared); taken != nil {
+		return asked, errors.Join(err, taken)
+	}
+	if r.rt.cfg.State.Revision() != seen {
+		for _, i := range open {
+			r.checkState(i)
+		}
+	}
+	return asked, err
+}
+
+// checkState judges what the action at index i needs of state, as it is now.
+func (r *run) checkState(i int) {
+	get := r.reader(r.p.Actions[i])
+	r.adm.CheckState(i, get, r.rt.rules.violations(r.opts.PolicySession, r.p.Actions[i], get))
+}
+
 // checked settles the actions whose turn finds them refused or skipped, and
 // returns the others.
 func (r *run) checked(ctx context.Context, indices []int) []int {
@@ -172,8 +227,7 @@ func (r *run) checked(ctx context.Context, indices []int) []int {
 			continue
 		}
 		if r.adm.Rejected(i) == nil {
-			get := r.reader(r.p.Actions[i])
-			r.adm.CheckState(i, get, r.rt.rules.violations(r.opts.PolicySession, r.p.Actions[i], get))
+			r.checkState(i)
 		}
 		if rejection := r.adm.Rejected(i); rejection != nil {
 			r.reject(i, *rejection)

@@ -55,8 +55,8 @@ type Runtime struct {
 	dispatcher *dispatch.Dispatcher
 	cache      *dispatch.Cache
 	rules      *rules
-	// turn holds one token: whoever has it may check state, dispatch and record (B-CONC-2).
-	turn chan struct{}
+	// turns: whoever has one may check state, dispatch and record (B-CONC-2).
+	turns turns
 }
 
 // New builds the rooms behind the door, or says which field is wrong.
@@ -100,10 +100,8 @@ func New(c Config) (*Runtime, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	r := &Runtime{cfg: c, admitter: admitter, dispatcher: dispatcher, cache: dispatch.NewCache(c.Now),
-		rules: &rules{newID: c.NewID, sessions: map[string][]Rule{}}, turn: make(chan struct{}, 1)}
-	r.turn <- struct{}{}
-	return r, nil
+	return &Runtime{cfg: c, admitter: admitter, dispatcher: dispatcher, cache: dispatch.NewCache(c.Now),
+		rules: &rules{newID: c.NewID, sessions: map[string][]Rule{}}}, nil
 }
 
 // Execute is the only door (E-PIPE-1). The proposal's defaults are filled; see
@@ -127,18 +125,6 @@ func (r *Runtime) Close(ctx context.Context) error { return r.dispatcher.Close(c
 
 // Gates is the registry of admission gates (E-PIPE-4).
 func (r *Runtime) Gates() *admit.Admitter { return r.admitter }
-
-// lock takes the token, or gives up with ctx.
-func (r *Runtime) lock(ctx context.Context) error {
-	select {
-	case <-r.turn:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (r *Runtime) unlock() { r.turn <- struct{}{} }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

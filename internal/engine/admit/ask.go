@@ -3,6 +3,7 @@ package admit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"car/internal/engine/approval"
@@ -55,6 +56,14 @@ func (adm *Admission) Ask(ctx context.Context, indices []int) (Asked, error) {
 		return Asked{}, nil
 	}
 	return adm.settle(ctx, asked, adm.answers(ctx, asked))
+}
+
+// HasQuestions reports whether any of the actions still waits for an answer.
+func (adm *Admission) HasQuestions(indices []int) bool {
+	return slices.ContainsFunc(indices, func(i int) bool {
+		it := &adm.items[i]
+		return it.rejection == nil && it.yes == nil && len(it.questions) > 0
+	})
 }
 
 // prepare makes the question of one action, unless a grant of the session answers it.
