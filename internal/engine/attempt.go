@@ -198,6 +198,7 @@ func (r *run) update(i int, f func(*ir.ActionResult)) {
 func (r *run) finish(i int) {
 	r.mu.Lock()
 	r.settled[i] = true
+	r.completed = append(r.completed, i)
 	r.cost.Add(r.p.Actions[i], r.results[i])
 	res := r.results[i]
 	r.mu.Unlock()

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/state"
@@ -25,7 +27,7 @@ func (r *run) noteTransitions(a ir.Action, transitions []state.Transition) {
 
 // end commits the proposal's state or takes it back: the boundary that makes
 // provisional changes final (E-STATE-2).
-func (r *run) end() {
+func (r *run) end(ctx context.Context) {
 	if r.abort == nil {
 		transitions := r.tx.Commit()
 		r.log(eventlog.Event{Kind: eventlog.StateCommitted, Data: map[string]any{
@@ -35,6 +37,7 @@ func (r *run) end() {
 		}})
 		return
 	}
+	r.compensate(ctx)
 	undone := r.tx.Rollback()
 	r.rt.cfg.Idem.Forget(r.reused...)
 	r.rt.cache.Forget(r.reused...)

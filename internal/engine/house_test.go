@@ -83,6 +83,7 @@ type house struct {
 	db     *store.DB
 	root   string
 	tools  hands
+	config engine.Config
 	waited []time.Duration
 }
 
@@ -134,6 +135,7 @@ func build(t *testing.T, change func(*engine.Config, *house)) *house {
 	if change != nil {
 		change(&c, h)
 	}
+	h.config = c
 	h.Runtime, err = engine.New(c)
 	must(t, err)
 	return h

@@ -42,6 +42,8 @@ type Options struct {
 	CallPrefix   string
 	Capabilities admit.Capabilities
 	Budget       Budget
+	// Compensate makes good, after an abort, what succeeded and says how (B-COMP).
+	Compensate bool
 	// Observer is told of actions as they start and end; nil is nobody.
 	Observer Observer
 }

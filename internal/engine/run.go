@@ -53,6 +53,13 @@ type run struct {
 	lineage   []ir.LineageEntry
 	preimages []ir.AcceptedPreimage
 	rollback  *ir.Rollback
+
+	// reservedFor names the action that a compensation is kept for; it never runs forward.
+	reservedFor   map[ir.ActionID]ir.ActionID
+	completed     []int // indices in the order they ended, guarded by mu
+	compensations []ir.Compensated
+	// nested is a run inside another's turn: it takes none and asks nobody.
+	nested bool
 }
 
 // abortion is why the proposal's state goes back.
@@ -61,8 +68,12 @@ type abortion struct{ by ir.ActionID }
 func newRun(rt *Runtime, p ir.Proposal, o Options) *run {
 	r := &run{rt: rt, opts: o, p: p, original: p.ID, deduplicated: map[int]bool{}, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
 		byID: make(map[ir.ActionID]int, len(p.Actions))}
+	r.reservedFor = map[ir.ActionID]ir.ActionID{}
 	for i, a := range p.Actions {
 		r.byID[a.ID] = i
+		if a.Compensation != nil && a.Compensation.Type == "action_ref" {
+			r.reservedFor[a.Compensation.ActionID] = a.ID
+		}
 		r.results[i] = ir.ActionResult{ActionID: a.ID, StateChanges: map[string]ir.StateChange{}}
 	}
 	return r
@@ -94,16 +105,18 @@ func (r *run) execute(ctx context.Context) error {
 		return err
 	}
 	r.tx = r.rt.cfg.State.Begin()
-	r.shared = r.onlyReads()
-	if err := r.rt.turns.take(ctx, r.shared); err != nil {
-		r.skipRest("canceled: " + err.Error())
-		return r.broken
+	if !r.nested {
+		r.shared = r.onlyReads()
+		if err := r.rt.turns.take(ctx, r.shared); err != nil {
+			r.skipRest("canceled: " + err.Error())
+			return r.broken
+		}
+		defer r.rt.turns.give(r.shared)
 	}
-	defer r.rt.turns.give(r.shared)
 	for _, level := range levels {
 		r.level(ctx, level)
 	}
-	r.end()
+	r.end(ctx)
 	return r.broken
 }
 
@@ -138,7 +151,7 @@ func (r *run) admission(generation int) admit.Options {
 	return admit.Options{
 		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix,
 		RefuseAction: r.opts.Refusal == RefuseAction, Capabilities: r.opts.Capabilities,
-		Generation: generation, Before: r.adm,
+		Generation: generation, Before: r.adm, AskNobody: r.nested,
 	}
 }
 
@@ -193,6 +206,9 @@ func (r *run) together(ctx context.Context, indices []int) {
 func (r *run) asked(ctx context.Context, open []int) (admit.Asked, error) {
 	if !r.adm.HasQuestions(open) {
 		return admit.Asked{}, nil
+	}
+	if r.nested {
+		return r.ask(ctx, open) // refuses them all, at once
 	}
 	seen := r.rt.cfg.State.Revision()
 	r.rt.turns.give(r.shared)
@@ -253,6 +269,9 @@ func (r *run) reader(a ir.Action) func(key string) (any, bool) {
 // skips says why an action does not get its turn: cancel, then abort, then what it depends on (E-EXEC-10).
 func (r *run) skips(ctx context.Context, i int) (stage, reason string) {
 	a := r.p.Actions[i]
+	if by, reserved := r.reservedFor[a.ID]; reserved {
+		return "dependency", fmt.Sprintf("reserved as compensation for '%s'", by)
+	}
 	switch {
 	case r.brokenNow() != nil:
 		return "cancellation", "canceled: " + r.brokenNow().Error()
@@ -341,6 +360,6 @@ func closed(c <-chan struct{}) bool {
 func (r *run) result() ir.ProposalResult {
 	return ir.ProposalResult{
 		ProposalID: r.p.ID, OriginalProposalID: r.original, FinalProposal: r.p, ReplanLineage: r.lineage,
-		AcceptedPreimages: r.preimages, Results: r.results, Cost: r.cost, Rollback: r.rollback,
+		AcceptedPreimages: r.preimages, Results: r.results, Cost: r.cost, Rollback: r.rollback, Compensations: r.compensations,
 	}
 }

@@ -95,6 +95,8 @@ type Options struct {
 	RefuseAction bool
 	Capabilities Capabilities
 	Generation   int
+	// AskNobody refuses every action that has a question (B-COMP-2).
+	AskNobody bool
 	// Before is the generation that this one replaces: actions that are the same in
 	// both keep their judgement, refusal and approval, and take no budget twice.
 	Before *Admission

@@ -127,7 +127,7 @@ func (adm *Admission) request(ctx context.Context, i int, row approval.Effect, d
 // answers asks the Approver, and turns silence, errors and short answers into denials.
 func (adm *Admission) answers(ctx context.Context, asked []pending) []Decision {
 	decisions := make([]Decision, len(asked))
-	if adm.by.cfg.Approver == nil {
+	if adm.by.cfg.Approver == nil || adm.opts.AskNobody {
 		for i, p := range asked {
 			decisions[i] = Decision{By: "nobody", Reason: fmt.Sprintf("requires human approval (%s), and nobody can answer here", strings.Join(p.request.Reasons, "; "))}
 		}

@@ -29,6 +29,9 @@ func (a *Admitter) Admit(ctx context.Context, p ir.Proposal, o Options) (*Admiss
 	if _, err := ir.Levels(p.Actions); err != nil {
 		return adm, refuse(err.Error()), nil
 	}
+	if err := checkReserved(p.Actions); err != nil {
+		return adm, refuse(err.Error()), nil
+	}
 	for i, action := range p.Actions {
 		adm.items[i].action, adm.items[i].generation = action, o.Generation
 		if adm.items[i].digest, err = action.Digest(); err != nil {
@@ -68,6 +71,40 @@ func checkIDs(actions []ir.Action) *Rejection {
 	for _, action := range actions {
 		if action.FailureBehavior == ir.Retry && action.MaxRetries == ^uint32(0) {
 			return refuse(fmt.Sprintf("action '%s' retry attempt count overflows u32", action.ID))
+		}
+	}
+	return nil
+}
+
+// checkReserved refuses references to compensations that could not be kept: to
+// nothing, to itself, to one that has a compensation of its own, or to one that
+// another action depends on (B-COMP-4).
+func checkReserved(actions []ir.Action) error {
+	byID := make(map[ir.ActionID]ir.Action, len(actions))
+	for _, a := range actions {
+		byID[a.ID] = a
+	}
+	reserved := map[ir.ActionID]ir.ActionID{}
+	for _, a := range actions {
+		if a.Compensation == nil || a.Compensation.Type != "action_ref" {
+			continue
+		}
+		target, found := byID[a.Compensation.ActionID]
+		switch {
+		case !found:
+			return fmt.Errorf("action '%s' names unknown compensation '%s'", a.ID, a.Compensation.ActionID)
+		case target.ID == a.ID:
+			return fmt.Errorf("action '%s' names itself as its compensation", a.ID)
+		case target.Compensation != nil:
+			return fmt.Errorf("action '%s' names compensation '%s', which has one of its own", a.ID, target.ID)
+		}
+		reserved[target.ID] = a.ID
+	}
+	for _, a := range actions {
+		for _, id := range append(slices.Clone(a.Dependencies), a.After...) {
+			if by, ok := reserved[id]; ok {
+				return fmt.Errorf("action '%s' waits for '%s', which is reserved as compensation for '%s'", a.ID, id, by)
+			}
 		}
 	}
 	return nil

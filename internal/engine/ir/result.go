@@ -68,6 +68,16 @@ type ProposalResult struct {
 	Results            []ActionResult     `json:"results"`
 	Cost               CostSummary        `json:"cost"`
 	Rollback           *Rollback          `json:"rollback,omitempty"`
+	Compensations      []Compensated      `json:"compensations,omitempty"`
+}
+
+// Compensated is what became of one compensation after an abort (B-COMP-3). Status
+// is succeeded, failed, rejected or not_run.
+type Compensated struct {
+	ActionID       ActionID `json:"action_id"`
+	CompensationID ActionID `json:"compensation_id"`
+	Status         string   `json:"status"`
+	Error          string   `json:"error,omitempty"`
 }
 
 // LineageEntry is one generation that was offered, accepted or not (E-IR-6).
@@ -113,9 +123,18 @@ type CostSummary struct {
 }
 
 // AllSucceeded is true when there is a result, every one succeeded and none was
-// rolled back (E-IR-6).
+// rolled back (E-IR-6). Actions reserved as compensations do not count (B-COMP-4).
 func (r ProposalResult) AllSucceeded() bool {
+	reserved := map[ActionID]bool{}
+	for _, a := range r.FinalProposal.Actions {
+		if a.Compensation != nil && a.Compensation.Type == "action_ref" {
+			reserved[a.Compensation.ActionID] = true
+		}
+	}
 	for _, a := range r.Results {
+		if reserved[a.ActionID] {
+			continue
+		}
 		if a.Status != Succeeded || a.RolledBack {
 			return false
 		}
