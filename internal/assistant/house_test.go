@@ -134,6 +134,13 @@ func callsTools(pairs ...string) said {
 	return s
 }
 
+func (s said) callAt(i int) *llm.ToolCall { return &s.calls[i] }
+
+// flatPrice asks the same for every request.
+func flatPrice(micros int64) func(llm.Usage) (int64, bool) {
+	return func(llm.Usage) (int64, bool) { return micros, true }
+}
+
 // hand is what a fake tool does.
 type hand func(ctx context.Context, params map[string]any) ir.ActionResult
 
