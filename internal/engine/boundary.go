@@ -28,7 +28,11 @@ func (r *run) noteTransitions(a ir.Action, transitions []state.Transition) {
 // end commits the proposal's state or takes it back: the boundary that makes
 // provisional changes final (E-STATE-2).
 func (r *run) end(ctx context.Context) {
-	if r.abort == nil {
+	if r.candidate {
+		r.endCandidate(ctx)
+		return
+	}
+	if r.abort == nil && !r.wantsReplan(ctx) {
 		transitions := r.tx.Commit()
 		r.log(eventlog.Event{Kind: eventlog.StateCommitted, Data: map[string]any{
 			"affected_actions": affected(transitions), "committed_changes": jsonValue(state.Changes(transitions)),
@@ -37,6 +41,21 @@ func (r *run) end(ctx context.Context) {
 		}})
 		return
 	}
+	r.takeBack(ctx, proposalWords)
+}
+
+// boundaryWords are what the record of a rollback says: of a proposal, or of a
+// plan candidate that did not make it.
+type boundaryWords struct{ to, semantics, stage, success string }
+
+var (
+	proposalWords = boundaryWords{"pre-proposal snapshot", "rolled_back_provisional_state_mutations", "proposal_rollback", rolledBackError}
+	planWords     = boundaryWords{"pre-plan snapshot", "rolled_back_failed_planning_candidate", "plan_fallback_rollback",
+		"planning candidate rejected; state effects were rolled back; external effects may remain and were not undone"}
+)
+
+// takeBack compensates, restores state and forgets what this run kept for reuse.
+func (r *run) takeBack(ctx context.Context, words boundaryWords) {
 	r.compensate(ctx)
 	undone := r.tx.Rollback()
 	r.rt.cfg.Idem.Forget(r.reused...)
@@ -51,15 +70,15 @@ func (r *run) end(ctx context.Context) {
 		r.log(eventlog.Event{Kind: eventlog.StateSnapshot, Data: map[string]any{"state": restored}})
 	}
 	r.log(eventlog.Event{Kind: eventlog.StateRollback, Data: map[string]any{
-		"rolled_back_to": "pre-proposal snapshot", "affected_actions": affected(undone.Restored),
-		"rolled_back_changes": jsonValue(state.Changes(undone.Restored)), "changes_semantics": "rolled_back_provisional_state_mutations",
+		"rolled_back_to": words.to, "affected_actions": affected(undone.Restored),
+		"rolled_back_changes": jsonValue(state.Changes(undone.Restored)), "changes_semantics": words.semantics,
 		"proposal_digest": string(r.digest()), "attempted": true, "durability_unknown": false,
-		"publication_succeeded": true, "rollback_succeeded": true, "stage": "proposal_rollback",
+		"publication_succeeded": true, "rollback_succeeded": true, "stage": words.stage,
 	}})
 	for i := range r.results {
 		if r.results[i].Status == ir.Succeeded && !r.deduplicated[i] {
 			r.update(i, func(res *ir.ActionResult) {
-				res.RolledBack, res.Error, res.StateChanges = true, rolledBackError, map[string]ir.StateChange{}
+				res.RolledBack, res.Error, res.StateChanges = true, words.success, map[string]ir.StateChange{}
 			})
 		}
 	}

@@ -36,6 +36,8 @@ type Options struct {
 	// Cancel, once closed, stops the run between levels; work in flight finishes (E-EXEC-11).
 	Cancel  <-chan struct{}
 	Refusal Refusal
+	// StableID refuses a replanned proposal that does not keep the id of the first.
+	StableID bool
 	// Turn numbers the conversation's turn, for the log; 0 is none.
 	Turn int
 	// CallPrefix makes call ids of action ids that are unique only in their proposal.

@@ -58,6 +58,13 @@ type run struct {
 	reservedFor   map[ir.ActionID]ir.ActionID
 	completed     []int // indices in the order they ended, guarded by mu
 	compensations []ir.Compensated
+	// candidate is a plan among others: whatever falls short of success is taken back (E-PLAN-2).
+	candidate bool
+	// replans counts the candidates that were asked for, over all generations.
+	replans   int
+	replanCfg ReplanConfig
+	replanner Replanner
+	gaveUp    bool
 	// nested is a run inside another's turn: it takes none and asks nobody.
 	nested bool
 }
@@ -68,6 +75,7 @@ type abortion struct{ by ir.ActionID }
 func newRun(rt *Runtime, p ir.Proposal, o Options) *run {
 	r := &run{rt: rt, opts: o, p: p, original: p.ID, deduplicated: map[int]bool{}, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
 		byID: make(map[ir.ActionID]int, len(p.Actions))}
+	r.replanCfg, r.replanner = rt.replanning.now()
 	r.reservedFor = map[ir.ActionID]ir.ActionID{}
 	for i, a := range p.Actions {
 		r.byID[a.ID] = i
@@ -81,12 +89,17 @@ func newRun(rt *Runtime, p ir.Proposal, o Options) *run {
 
 // execute takes the proposal through admission, its levels and its end.
 func (r *run) execute(ctx context.Context) error {
-	adm, whole, err := r.rt.admitter.Admit(ctx, r.p, r.admission(0))
+	adm, whole, err := r.rt.admitter.Admit(ctx, r.p, r.admission(len(r.lineage)))
 	if err != nil {
 		r.rejectRest("nothing ran: " + err.Error())
 		return err
 	}
 	r.adm = adm
+	return r.perform(ctx, whole)
+}
+
+// perform runs an admitted generation, or settles one that was refused whole.
+func (r *run) perform(ctx context.Context, whole *admit.Rejection) error {
 	if !r.opts.Scope.empty() {
 		r.log(eventlog.Event{Kind: eventlog.SessionScope, Data: scopeData(r.opts.Scope)})
 	}

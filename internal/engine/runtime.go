@@ -55,6 +55,7 @@ type Runtime struct {
 	dispatcher *dispatch.Dispatcher
 	cache      *dispatch.Cache
 	rules      *rules
+	replanning replanning
 	// turns: whoever has one may check state, dispatch and record (B-CONC-2).
 	turns turns
 }
@@ -114,6 +115,15 @@ func (r *Runtime) Execute(ctx context.Context, p ir.Proposal, o Options) (ir.Pro
 	}
 	run := newRun(r, p, o)
 	err := run.execute(ctx)
+	for err == nil && run.wantsReplan(ctx) {
+		next, whole := run.replan(ctx)
+		if next == nil {
+			break
+		}
+		run = next
+		err = run.perform(ctx, whole)
+	}
+	run.noteExhausted()
 	return run.result(), err
 }
 
