@@ -11,11 +11,13 @@ import (
 )
 
 // PlanConfig weighs plan candidates (E-PLAN-1). The zero value is the default:
-// cost weight 0.2 and targets of 5 tool calls and 10 actions.
+// cost weight 0.2 and targets of 5 tool calls, 10 actions and 5,000 ms. A plan's
+// duration is what its actions may take by their own timeouts.
 type PlanConfig struct {
-	CostWeight      float64
-	TargetToolCalls float64
-	TargetActions   float64
+	CostWeight       float64
+	TargetToolCalls  float64
+	TargetActions    float64
+	TargetDurationMS float64
 }
 
 // Feedback is how often a tool succeeded, from 0 to 1; false where nothing is known.
@@ -105,12 +107,14 @@ func (r *run) hasInvalid() bool {
 // score is success·(1−w)+efficiency·w (E-PLAN-1).
 func score(p ir.Proposal, cfg PlanConfig, feedback Feedback) float64 {
 	weight, calls, actions := cmp.Or(cfg.CostWeight, 0.2), cmp.Or(cfg.TargetToolCalls, 5), cmp.Or(cfg.TargetActions, 10)
-	rate, n := 0.0, 0.0
+	millis := cmp.Or(cfg.TargetDurationMS, 5000)
+	rate, n, bound := 0.0, 0.0, 0.0
 	writers := map[string]int{}
 	for _, a := range p.Actions {
 		for _, key := range a.WriteKeys() {
 			writers[key]++
 		}
+		bound += float64(a.TimeoutMS)
 		if a.Type != ir.ToolCall {
 			continue
 		}
@@ -131,7 +135,7 @@ func score(p ir.Proposal, cfg PlanConfig, feedback Feedback) float64 {
 	for _, w := range writers {
 		success -= 0.1 * float64(w-1)
 	}
-	efficiency := (share(calls, n) + share(actions, float64(len(p.Actions)))) / 2
+	efficiency := (share(calls, n) + share(actions, float64(len(p.Actions))) + share(millis, bound)) / 3
 	return max(success, 0)*(1-weight) + efficiency*weight
 }
 
