@@ -33,68 +33,73 @@ type Event struct {
 // maxLine bounds one record on disk, so that no file makes a reader hold it all.
 const maxLine = 64 << 20
 
-// members splits a record into its members. A name that stands twice is an error:
-// two readers could take different ones.
-func members(line []byte) (map[string]json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.New("not a JSON object")
-	}
-	found := make(map[string]json.RawMessage, 12)
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return nil, err
-		}
-		if _, dup := found[fmt.Sprint(name)]; dup {
-			return nil, fmt.Errorf("member %q stands twice", name)
-		}
-		found[fmt.Sprint(name)] = raw
-	}
-	if _, err := dec.Token(); err != nil {
+// lineOf is an event as one line of JSON with its newline. <, > and & stand as
+// they are, so that commands can be searched for as they were typed.
+func lineOf(e *Event) ([]byte, error) {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
 		return nil, err
 	}
-	if rest := bytes.TrimSpace(line[dec.InputOffset():]); len(rest) > 0 {
-		return nil, errors.New("text after the JSON object")
-	}
-	return found, nil
+	return line.Bytes(), nil
 }
 
 // decodeEvent reads one record. Members it does not know are left to a newer
 // reader; the chain covers them all the same.
 func decodeEvent(line []byte) (Event, error) {
-	found, err := members(line)
+	found, err := split(line)
 	if err != nil {
 		return Event{}, err
 	}
 	return eventOf(found)
 }
 
-func eventOf(found map[string]json.RawMessage) (Event, error) {
+func eventOf(found []member) (Event, error) {
 	var e Event
-	fields := [...]struct {
-		name string
-		into any
-	}{
-		{"seq", &e.Seq}, {"kind", &e.Kind}, {"run_id", &e.RunID}, {"client_id", &e.ClientID},
-		{"policy_session_id", &e.PolicySessionID}, {"action_id", &e.ActionID}, {"proposal_id", &e.ProposalID},
-		{"data", &e.Data}, {"timestamp", &e.Timestamp}, {"prev_hash", &e.PrevHash}, {"hash", &e.Hash},
-	}
-	for _, f := range fields {
-		raw, ok := found[f.name]
-		if !ok {
-			continue
-		}
-		if err := json.Unmarshal(raw, f.into); err != nil {
-			return Event{}, fmt.Errorf("member %q: %w", f.name, err)
+	for _, m := range found {
+		if err := e.read(m); err != nil {
+			return Event{}, fmt.Errorf("member %q: %w", m.name, err)
 		}
 	}
 	if e.Seq == 0 || e.Kind == KindUnset {
 		return Event{}, errors.New("seq or kind is missing")
 	}
 	return e, nil
+}
+
+func (e *Event) read(m member) error {
+	switch m.name {
+	case "seq":
+		return json.Unmarshal(m.raw, &e.Seq)
+	case "kind":
+		return readText(m.raw, func(s string) (err error) { e.Kind, err = ParseKind(s); return err })
+	case "run_id":
+		return readText(m.raw, func(s string) error { e.RunID = s; return nil })
+	case "client_id":
+		return readText(m.raw, func(s string) error { e.ClientID = s; return nil })
+	case "policy_session_id":
+		return readText(m.raw, func(s string) error { e.PolicySessionID = s; return nil })
+	case "action_id":
+		return readText(m.raw, func(s string) error { e.ActionID = ir.ActionID(s); return nil })
+	case "proposal_id":
+		return readText(m.raw, func(s string) error { e.ProposalID = ir.ProposalID(s); return nil })
+	case "data":
+		return json.Unmarshal(m.raw, &e.Data)
+	case "timestamp":
+		return readText(m.raw, func(s string) error { return e.Timestamp.UnmarshalText([]byte(s)) })
+	case "prev_hash":
+		return readText(m.raw, func(s string) error { e.PrevHash = s; return nil })
+	case "hash":
+		return readText(m.raw, func(s string) error { e.Hash = s; return nil })
+	}
+	return nil
+}
+
+func readText(raw []byte, use func(string) error) error {
+	s, err := unquote(raw)
+	if err != nil {
+		return err
+	}
+	return use(s)
 }

@@ -42,10 +42,23 @@ func openAppending(path string, flags int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := file.Chmod(0o600); err != nil {
+	if err := ownFile(file); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+// ownFile leaves devices and pipes alone: their mode is not ours to change, and
+// they give nothing back.
+func ownFile(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", file.Name())
+	}
+	return file.Chmod(0o600)
 }
 
 // scan calls each for every record and cuts a torn last line off the file. It
@@ -76,7 +89,7 @@ func (j *journal) append(line []byte) error {
 		return j.broken
 	}
 	if len(line) > maxLine {
-		return fmt.Errorf("record of %d bytes, %d at most", len(line), maxLine)
+		return fmt.Errorf("%d bytes, more than fits in a record of %d", len(line), maxLine)
 	}
 	n, err := j.file.Write(line)
 	if err == nil {

@@ -110,10 +110,14 @@ var kindLabels = [kindCount]string{
 	Consolidated:             "consolidated",
 }
 
+func (k Kind) known() bool { return k > KindUnset && k < kindCount }
+
+func errNoLabel(k Kind) error { return fmt.Errorf("event kind %d has no label", uint8(k)) }
+
 // String returns the label; a value that is no kind prints as "unknown(n)", which
 // no reader accepts.
 func (k Kind) String() string {
-	if k > KindUnset && k < kindCount {
+	if k.known() {
 		return kindLabels[k]
 	}
 	return fmt.Sprintf("unknown(%d)", uint8(k))
@@ -121,8 +125,8 @@ func (k Kind) String() string {
 
 // MarshalText writes the label; a value that is no kind is an error.
 func (k Kind) MarshalText() ([]byte, error) {
-	if k == KindUnset || k >= kindCount {
-		return nil, fmt.Errorf("event kind %d has no label", uint8(k))
+	if !k.known() {
+		return nil, errNoLabel(k)
 	}
 	return []byte(kindLabels[k]), nil
 }

@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -97,7 +96,11 @@ func (l *Log) replay() error {
 	if torn > 0 {
 		l.notice = fmt.Sprintf("%s: dropped a torn last line of %d bytes; what it would have recorded is unknown", l.cfg.Path, torn)
 	}
-	l.trim(l.cfg.Now())
+	var now time.Time
+	if l.cfg.MaxAge > 0 {
+		now = l.cfg.Now()
+	}
+	l.trim(now)
 	return nil
 }
 
@@ -112,8 +115,8 @@ func (l *Log) Append(e Event) (Event, error) {
 	if err != nil {
 		return Event{}, fmt.Errorf("append %s event: data.%w", e.Kind, err)
 	}
-	if _, err := e.Kind.MarshalText(); err != nil {
-		return Event{}, fmt.Errorf("append event: %w", err)
+	if !e.Kind.known() {
+		return Event{}, fmt.Errorf("append event: %w", errNoLabel(e.Kind))
 	}
 	e.Data = data
 	l.mu.Lock()
@@ -149,8 +152,7 @@ func (l *Log) encode(e *Event) ([]byte, error) {
 	if l.file == nil {
 		return nil, nil
 	}
-	line, err := json.Marshal(e)
-	return append(line, '\n'), err
+	return lineOf(e)
 }
 
 func (l *Log) write(line []byte) error {

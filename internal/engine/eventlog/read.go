@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -82,8 +81,8 @@ func (l *Log) verifyChain(events []Event) (Verification, error) {
 		return VerifyFile(l.cfg.Path, l.cfg.Genesis)
 	}
 	v := newVerifier(l.cfg.Genesis)
-	for _, e := range events {
-		line, err := json.Marshal(e)
+	for i := range events {
+		line, err := lineOf(&events[i])
 		if err != nil {
 			return Verification{}, fmt.Errorf("verify event log: %w", err)
 		}

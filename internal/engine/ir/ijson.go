@@ -211,7 +211,7 @@ func checkNumberText(token []byte) *PathError {
 	if err != nil {
 		return &PathError{Problem: fmt.Sprintf("number %.40s does not fit a double", token)}
 	}
-	integer := bytes.IndexAny(token, ".eE") < 0
+	integer := !bytes.ContainsAny(token, ".eE")
 	if integer && math.Abs(f) > maxExactInteger {
 		return beyondExact(string(token))
 	}
