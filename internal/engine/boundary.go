@@ -56,6 +56,7 @@ var (
 
 // takeBack compensates, restores state and forgets what this run kept for reuse.
 func (r *run) takeBack(ctx context.Context, words boundaryWords) {
+	r.cancelDetached()
 	r.compensate(ctx)
 	undone := r.tx.Rollback()
 	r.rt.cfg.Idem.Forget(r.reused...)
@@ -80,6 +81,19 @@ func (r *run) takeBack(ctx context.Context, words boundaryWords) {
 			r.update(i, func(res *ir.ActionResult) {
 				res.RolledBack, res.Error, res.StateChanges = true, words.success, map[string]ir.StateChange{}
 			})
+		}
+	}
+}
+
+// cancelDetached ends the calls of this run that still go on (E-DET-3).
+func (r *run) cancelDetached() {
+	for i, res := range r.results {
+		if r.p.Actions[i].InvocationMode == ir.OneShot || res.Status != ir.Succeeded {
+			continue
+		}
+		out, _ := res.Output.(map[string]any)
+		if id, ok := out["tool_handle"].(string); ok && r.rt.Streams().Cancel(id) {
+			r.log(eventlog.Event{Kind: eventlog.ToolHandleCancelled, ActionID: res.ActionID, Data: map[string]any{"handle": id}})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"car/internal/engine/handle"
 	"car/internal/engine/ir"
 	"car/internal/engine/policy"
 )
@@ -55,6 +56,7 @@ func (r *Runtime) CloseSession(id string) bool {
 	_, ok := r.rules.sessions[id]
 	delete(r.rules.sessions, id)
 	r.dispatcher.Forget(id)
+	r.Streams().CancelOwned(handle.Owner{Session: id})
 	return ok
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"car/internal/engine/admit"
 	"car/internal/engine/dispatch"
+	"car/internal/engine/handle"
 	"car/internal/engine/idem"
 	"car/internal/engine/ir"
 	"car/internal/engine/redact"
@@ -39,6 +40,8 @@ type Config struct {
 	Idem *idem.Store
 	// Sleep waits between retries and for rate limits, and ends with ctx; nil uses a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Warn is told what went wrong where no result can carry it; nil drops it.
+	Warn func(error)
 	// NewID mints session ids; nil mints UUIDs.
 	NewID func() string
 	// MaxParallel bounds a concurrent level; 0 means 16 (E-DAG-4).
@@ -96,7 +99,7 @@ func New(c Config) (*Runtime, error) {
 	}
 	dispatcher, err := dispatch.New(dispatch.Config{
 		Office: admitter, Recorder: c.Recorder, Log: c.Log, Substrate: c.Substrate, Previews: previews,
-		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now, Sleep: c.Sleep,
+		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now, Sleep: c.Sleep, NewID: c.NewID, Warn: c.Warn,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
@@ -132,6 +135,9 @@ func (r *Runtime) Schemas() []ir.ToolSchema { return r.cfg.Tools.Schemas() }
 
 // Close waits, until ctx ends, for tools that ignored their cancellation.
 func (r *Runtime) Close(ctx context.Context) error { return r.dispatcher.Close(ctx) }
+
+// Streams are the detached calls: poll, watch, cancel (E-DET).
+func (r *Runtime) Streams() *handle.Registry { return r.dispatcher.Streams() }
 
 // Gates is the registry of admission gates (E-PIPE-4).
 func (r *Runtime) Gates() *admit.Admitter { return r.admitter }

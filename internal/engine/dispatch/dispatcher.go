@@ -10,6 +10,7 @@ import (
 	"car/internal/engine/admit"
 	"car/internal/engine/approval"
 	"car/internal/engine/eventlog"
+	"car/internal/engine/handle"
 	"car/internal/engine/ir"
 	"car/internal/engine/redact"
 	"car/internal/engine/tool"
@@ -33,6 +34,10 @@ type Config struct {
 	Now     func() time.Time
 	// Sleep waits for a rate limit and ends with ctx.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Warn is told what went wrong where no result can carry it; nil drops it.
+	Warn func(error)
+	// NewID mints handles of detached calls.
+	NewID func() string
 	// Grace is how long a tool may ignore its end before it is abandoned; 0 means 2 s (E-EXEC-6).
 	Grace time.Duration
 }
@@ -42,6 +47,7 @@ type Dispatcher struct {
 	cfg     Config
 	ledgers sync.Map // session → *Seen
 	rates   *buckets
+	streams *handle.Registry
 	// abandoned are tools that ignored their end; Close waits for them.
 	abandoned sync.WaitGroup
 }
@@ -63,16 +69,30 @@ func New(c Config) (*Dispatcher, error) {
 		return nil, errors.New("dispatch: Config.Now is nil")
 	case c.Sleep == nil:
 		return nil, errors.New("dispatch: Config.Sleep is nil")
+	case c.NewID == nil:
+		return nil, errors.New("dispatch: Config.NewID is nil")
+	}
+	if c.Warn == nil {
+		c.Warn = func(error) {}
 	}
 	if c.Grace == 0 {
 		c.Grace = 2 * time.Second
 	}
 	rates := &buckets{now: c.Now, sleep: c.Sleep, byTool: map[string]*bucket{}}
-	return &Dispatcher{cfg: c, rates: rates}, nil
+	d := &Dispatcher{cfg: c, rates: rates}
+	d.streams = handle.New(c.NewID, c.Now, d.streamEnded)
+	return d, nil
 }
 
-// Close waits for tools that were abandoned, until ctx ends.
+// Streams are the detached calls of this dispatcher.
+func (d *Dispatcher) Streams() *handle.Registry { return d.streams }
+
+// Close cancels detached calls and waits for them and for tools that were
+// abandoned, until ctx ends.
 func (d *Dispatcher) Close(ctx context.Context) error {
+	if err := d.streams.Close(ctx); err != nil {
+		return errors.New("dispatch: a detached call that ignored its cancellation is still running")
+	}
 	done := make(chan struct{})
 	go func() { d.abandoned.Wait(); close(done) }()
 	select {
@@ -184,6 +204,10 @@ func (d *Dispatcher) begin(ctx context.Context, g admit.Grant) error {
 
 // finish writes the outcome row; also after ctx has ended, since it happened.
 func (d *Dispatcher) finish(ctx context.Context, g admit.Grant, a *Attempt) error {
+	if a.Err == nil && g.Call.Mode != ir.OneShot {
+		d.detach(g, a)
+		return nil // the row closes with the stream
+	}
 	if g.Row == nil {
 		return nil
 	}

@@ -134,7 +134,7 @@ func (b *bench) run(t *testing.T, p probe, verdict policy.Verdict) dispatch.Atte
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := dispatch.New(dispatch.Config{Office: office, Recorder: b.rows, Log: log, Substrate: b.place, Previews: previews, Redactor: b.redactor, CarHome: b.home, Now: time.Now, Sleep: func(context.Context, time.Duration) error { return nil }})
+	d, err := dispatch.New(dispatch.Config{Office: office, Recorder: b.rows, Log: log, Substrate: b.place, Previews: previews, Redactor: b.redactor, CarHome: b.home, Now: time.Now, NewID: func() string { return "h" }, Sleep: func(context.Context, time.Duration) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,11 @@ func (d *Dispatcher) perform(ctx, limited context.Context, g admit.Grant, state 
 		a.Err, a.Class, a.Terminal = classify(ctx, limited, g, err)
 		return a
 	}
+	if g.Call.Mode != ir.OneShot && ran.Stream == nil {
+		a.Class = ir.ClassToolError
+		a.Err = fmt.Errorf("tool '%s': this executor does not support streaming/long-running invocation", g.Action.Tool)
+		return a
+	}
 	if err := ir.CheckValue(ran.Output); err != nil {
 		a.Execution.Output, a.Integrity, a.Class = nil, true, ir.ClassValidation
 		a.Err = fmt.Errorf("tool output failed JCS/I-JSON validation after dispatch; external effect may have occurred and was not undone: %w", err)

@@ -89,6 +89,9 @@ type Execution struct {
 	Output any
 	// Blocks are for a screen.
 	Blocks []ir.Block
+	// Stream is the rest of a detached call: it runs beside the DAG until it ends or
+	// its context does, and emits chunks (E-DET-1). Only calls whose Mode is not one_shot may have one.
+	Stream func(ctx context.Context, emit func(ir.Chunk))
 	// StateChanges follow E-EXEC-7; a nil map declares none.
 	StateChanges map[string]ir.StateChange
 }
