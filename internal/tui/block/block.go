@@ -105,7 +105,7 @@ func CommandLines(c ir.CommandView, width int, th theme.Theme) []string {
 	if c.Tier.Needed() == ir.FullAccess || c.Reversibility == ir.Irreversible {
 		style = th.Warn
 	}
-	for _, row := range Fold(about, width) {
+	for _, row := range Wrap(about, width) {
 		lines = append(lines, style.Render(row))
 	}
 	return lines
