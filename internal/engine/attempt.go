@@ -22,11 +22,15 @@ const (
 )
 
 // backoff is the wait before attempt n+1: doubling, capped, never overflowing.
-func backoff(n int) time.Duration {
-	if n > 9 {
-		return maxBackoff
+func backoff(first time.Duration, n int) time.Duration {
+	wait := first
+	for range n - 1 {
+		if wait >= maxBackoff {
+			break
+		}
+		wait *= 2
 	}
-	return min(firstBackoff<<(n-1), maxBackoff)
+	return min(wait, maxBackoff)
 }
 
 // attemptAll gives an action its attempts and settles it.
@@ -48,7 +52,7 @@ func (r *run) attemptAll(ctx context.Context, i int) {
 
 // attempts tries an action as often as it may, settles it, and returns the last attempt.
 func (r *run) attempts(ctx context.Context, i int) dispatch.Attempt {
-	most := r.adm.Attempts(i)
+	most, first := r.rt.harness.tries(r.adm.Attempts(i))
 	for n := 1; ; n++ {
 		last, allowedBy := r.attempt(ctx, i, n)
 		again := last.Err != nil && last.Dispatched && !last.Terminal && !last.Integrity && !last.Broken && last.Class != ir.ClassCanceled && n < most
@@ -57,7 +61,7 @@ func (r *run) attempts(ctx context.Context, i int) dispatch.Attempt {
 			return last
 		}
 		r.log(eventlog.Event{Kind: eventlog.ActionRetrying, ActionID: r.p.Actions[i].ID, Data: map[string]any{"attempt": float64(n)}})
-		if r.rt.cfg.Sleep(ctx, backoff(n)) != nil {
+		if r.rt.cfg.Sleep(ctx, backoff(first, n)) != nil {
 			r.settleAttempt(i, n, last, allowedBy)
 			return last
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"car/internal/engine"
 	"car/internal/engine/admit"
@@ -161,5 +162,48 @@ func TestRecheckAfterAQuestion(t *testing.T) {
 	r := h.execute(t, plan(t, call("write", `"parameters":{"policy":"ask"},"preconditions":[{"key":"gone","operator":"not_exists"}]`)), engine.Options{})
 	if r.Results[0].Status != ir.Rejected || r.Results[0].Error != "precondition failed: gone not_exists" {
 		t.Errorf("%+v", r.Results[0])
+	}
+}
+
+// E-FAIL-5: a harness caps retries, sets the first wait and the replan budget; changes land whole, absent changes nothing.
+func TestHarness(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	many := call("fail", `"failure_behavior":"retry","max_retries":3`)
+	attempts := func(id string) int {
+		p := plan(t, many)
+		p.ID = ir.ProposalID(id)
+		h.waited = nil
+		return h.execute(t, p, engine.Options{}).Results[0].Attempts
+	}
+	if n := attempts("absent"); n != 4 {
+		t.Errorf("absent: %d attempts", n)
+	}
+	h.SetHarness(&engine.Harness{})
+	if n := attempts("zero"); n != 1 {
+		t.Errorf("harness 0: %d attempts", n)
+	}
+	h.UpdateHarness(func(c *engine.Harness) *engine.Harness { c.MaxRetries, c.RetryBackoff = 2, 20*time.Second; return c })
+	if n := attempts("two"); n != 3 || len(h.waited) != 2 || h.waited[0] != 20*time.Second || h.waited[1] != 30*time.Second {
+		t.Errorf("%d attempts, waits %v", n, h.waited)
+	}
+	done := make(chan struct{})
+	for range 50 {
+		go func() {
+			h.UpdateHarness(func(c *engine.Harness) *engine.Harness { c.MaxRetries++; return c })
+			done <- struct{}{}
+		}()
+	}
+	for range 50 {
+		<-done
+	}
+	h.UpdateHarness(func(c *engine.Harness) *engine.Harness {
+		if c.MaxRetries != 52 {
+			t.Errorf("concurrent updates lost: %d", c.MaxRetries)
+		}
+		return nil
+	})
+	if n := attempts("absent again"); n != 4 {
+		t.Errorf("absent again: %d attempts", n)
 	}
 }

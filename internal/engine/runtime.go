@@ -59,6 +59,7 @@ type Runtime struct {
 	cache      *dispatch.Cache
 	rules      *rules
 	replanning replanning
+	harness    harness
 	// turns: whoever has one may check state, dispatch and record (B-CONC-2).
 	turns turns
 }
