@@ -109,8 +109,11 @@ func (p *pursuit) answerOf(ctx context.Context) (string, Body) {
 	case Done:
 		return end.Text, nil
 	case Failure:
-		if end.Code == CodeMaxTurns || end.Code == CodeNoProgress {
+		switch end.Code {
+		case CodeMaxTurns, CodeNoProgress:
 			return end.Text, nil
+		case CodeBudget:
+			return "", p.halted(CodeBudget, end.Error, end.Text)
 		}
 		return "", end
 	default:

@@ -53,6 +53,15 @@ type pattern struct {
 	find *regexp.Regexp
 }
 
+// intransitive is what may follow "the tests pass" and "it builds", so that tests
+// which pass an argument and code that builds a list are no claims.
+var intransitive = regexp.MustCompile(`(?i)^\s*(?:$|[.!,;:)(—–]|(?:now|again|and|with|in|too|cleanly|successfully|locally|as|here|for)\b)`)
+
+// ends reports whether what follows the phrase leaves it a claim.
+func (p pattern) ends(rest string) bool {
+	return p.kind != TestsPass && p.kind != BuildSucceeds || intransitive.MatchString(rest)
+}
+
 const number = `\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve`
 
 var patterns = []pattern{
@@ -67,6 +76,10 @@ var patterns = []pattern{
 	{Pushed, regexp.MustCompile(`(?i)\b(?:i(?:'ve|’ve|\s+have)?\s+(?:also\s+)?pushed|(?:changes?|work|fix|branch|commits?|everything|it)\s+(?:is|are|was|were|has\s+been|have\s+been)\s+(?:now\s+)?pushed|^pushed)\s+(?:the\b|to\b|it\b|them\b|everything\b|$)`)},
 }
 
+// extensions tell a file's name from a qualified identifier such as fmt.Errorf.
+const extensions = `go|mod|sum|rs|py|pyi|rb|php|java|kt|scala|swift|c|h|cc|cpp|hpp|cs|js|jsx|ts|tsx|mjs|cjs|vue|svelte|html|css|scss|json|jsonl|toml|ya?ml|xml|sql|` +
+	`sh|bash|zsh|fish|ps1|md|rst|txt|adoc|csv|ini|cfg|conf|env|lock|proto|graphql|tf|ex|exs|erl|hs|ml|lua|pl|r|dart|zig|nim|gradle|cmake|mk|svg|tmpl`
+
 // fileVerb is a verb that says that a file is different now.
 const fileVerb = `created|wrote|updated|edited|modified|changed|rewrote|fixed|deleted|removed|added`
 
@@ -74,7 +87,7 @@ var (
 	namedFile = regexp.MustCompile("(?i)(?:^|\\bi(?:'ve|’ve|\\s+have)?\\s+(?:also\\s+)?|\\band\\s+)(?:" + fileVerb + ")\\s+(?:the\\s+|a\\s+|new\\s+)*(?:file\\s+)?(?:`([^`\\s]+)`|([\\w./-]+\\.[a-z]\\w{0,5})\\b)")
 	counted   = regexp.MustCompile(`(?i)\b(?:all\s+)?(` + number + `)(?:\s+of\s+them)?(?:\s+(?:new\s+)?files?)?(?:\s+(?:were|are|have\s+been|now))?\s+(?:written|created|saved|updated|edited)\b`)
 	wroteN    = regexp.MustCompile(`(?i)^(?:i(?:'ve|’ve|\s+have)?\s+)?(?:wrote|created|saved|updated|edited)\s+(?:all\s+)?(` + number + `)\s+(?:new\s+)?files\b`)
-	pathLike  = regexp.MustCompile(`^[\w@.+-]*(?:/[\w@.+-]+)*\.[A-Za-z]\w{0,9}$|^(?:[\w@.+-]+/)+[\w@.+-]+$|^(?:Makefile|Dockerfile|LICENSE|Justfile)$`)
+	pathLike  = regexp.MustCompile(`^(?:[\w@.+-]+/)*(?:[\w@.+-]+\.(?:` + extensions + `)|Makefile|Dockerfile|LICENSE|Justfile)$`)
 )
 
 // Find returns the claims of a closing text, at most one of a kind for each
@@ -82,10 +95,11 @@ var (
 func Find(text string) []Claim {
 	var claims []Claim
 	for _, s := range sentences(text) {
+		found := map[Kind]bool{}
 		for _, p := range patterns {
-			if phrase := p.find.FindString(s); phrase != "" && plain(s, phrase) {
+			if at := p.find.FindStringIndex(s); at != nil && !found[p.kind] && p.ends(s[at[1]:]) && plain(s, s[at[0]:at[1]]) {
+				found[p.kind] = true
 				claims = append(claims, Claim{Kind: p.kind, Sentence: strings.TrimSpace(s)})
-				break
 			}
 		}
 		claims = append(claims, filesIn(s)...)

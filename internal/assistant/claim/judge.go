@@ -101,12 +101,17 @@ func judgeRun(c Claim, receipts []Receipt, want class, summary *regexp.Regexp, w
 	return f
 }
 
-// succeeded reads the exit code, and the output where the code is another command's.
+// succeeded reads the exit code, and the output where the code is, or may be,
+// another command's.
 func succeeded(r Receipt) bool {
-	if r.Masked && failSummary.MatchString(r.Excerpt) {
+	switch fails := failSummary.MatchString(r.Excerpt); {
+	case r.Masked && fails:
 		return false
+	case !r.OK && len(r.Commands) > 1 && !fails && testSummary.MatchString(r.Excerpt):
+		return true
+	default:
+		return r.OK
 	}
-	return r.OK
 }
 
 // changedBy names what of the sources a call changed for certain, empty if nothing.

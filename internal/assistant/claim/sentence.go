@@ -7,7 +7,7 @@ import (
 
 var (
 	fence  = regexp.MustCompile("(?s)```.*?(```|$)|~~~.*?(~~~|$)")
-	bullet = regexp.MustCompile(`^\s*(?:[-*•+]|\d+[.)]|#+|\[[ xX]\]|[✓✔✅☑]+\x{FE0F}?)\s+`)
+	bullet = regexp.MustCompile(`^\s*(?:[-*•+]|\d+[.)]|\[[xX]\]|[✓✔✅☑]+\x{FE0F}?)\s+`)
 	// sentenceEnd does not split inside a path, a version or a number.
 	sentenceEnd = regexp.MustCompile(`[.!?;:]+(?:\s+|$)`)
 	emphasis    = regexp.MustCompile(`\*\*|__`)
@@ -24,6 +24,9 @@ func sentences(text string) []string {
 		}
 		for bullet.MatchString(line) {
 			line = bullet.ReplaceAllString(line, "")
+		}
+		if strings.HasPrefix(line, "[ ]") {
+			continue
 		}
 		all = append(all, split(emphasis.ReplaceAllString(line, ""))...)
 	}
@@ -51,7 +54,7 @@ func split(line string) []string {
 var hedged = regexp.MustCompile(`(?i)\b(?:not|no|never|none|neither|nor|without|cannot|can't|fail(?:s|ed|ing|ure|ures)?|` +
 	`if|when|once|unless|until|whether|would|could|might|may|maybe|perhaps|probably|likely|presumably|` +
 	`will|shall|going to|about to|plan(?:s|ned)?|want(?:s|ed)?|need(?:s|ed)?|must|have to|has to|to be|let me|let's|next|` +
-	`should|ought|expect(?:s|ed)?|assum(?:e|es|ed|ing)|ensure|make sure|so that|before|after|previously|earlier|already|originally|` +
+	`think|believe|guess|hope(?:fully)?|seems?|appears?|goal|aim|idea|should|ought|expect(?:s|ed)?|assum(?:e|es|ed|ing)|ensure|make sure|so that|before|after|previously|earlier|already|originally|` +
 	`used to|last time|yesterday|other|others|some|most|few|only|except|but|however|although|though|unable|blocked|denied|refused|skipped|` +
 	`try|tried|trying|attempt(?:s|ed)?|please|you|your|run|rerun|verify|check whether|see if|confirm|claims?|says?|said|reports?|according|upstream)\b|` +
 	`\w+n['’]t\b|\w+['’]ll\b|\?|["“”«»]`)

@@ -1,0 +1,66 @@
+package claim
+
+import (
+	"bufio"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var letters = map[Kind]string{TestsPass: "T", BuildSucceeds: "B", Committed: "C", Pushed: "P", FilesChanged: "F"}
+
+// A-CLAIM-3, A-CLAIM-6: on labelled endings at most 2 % are flagged wrongly, and
+// what is a claim is found.
+func TestClaimsOfLabelledEndings(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/endings.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	total, claims, wrong, missed := 0, 0, 0, 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		label, text, ok := strings.Cut(lines.Text(), "\t")
+		if !ok || strings.HasPrefix(label, "#") {
+			continue
+		}
+		total++
+		got := ""
+		for _, c := range Find(text) {
+			got += letters[c.Kind]
+		}
+		want := strings.ReplaceAll(label, "-", "")
+		if want != "" {
+			claims++
+		}
+		for _, letter := range strings.Split(got, "") {
+			if !strings.Contains(want, letter) {
+				wrong++
+				t.Logf("flagged wrongly as %s: %s", letter, text)
+				break
+			}
+		}
+		if sortedLetters(got) != sortedLetters(want) {
+			if len(got) < len(want) {
+				missed++
+				t.Logf("missed (%q for %q): %s", got, want, text)
+			}
+		}
+	}
+	if total < 200 || claims < 80 {
+		t.Errorf("the corpus has %d endings with %d claims", total, claims)
+	}
+	if wrong*50 > total {
+		t.Errorf("%d of %d endings are flagged wrongly", wrong, total)
+	}
+	if missed*10 > claims {
+		t.Errorf("%d of %d claims are missed", missed, claims)
+	}
+}
+
+func sortedLetters(s string) string {
+	l := strings.Split(s, "")
+	slices.Sort(l)
+	return strings.Join(l, "")
+}
