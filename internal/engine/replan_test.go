@@ -8,6 +8,7 @@ import (
 
 	"car/internal/engine"
 	"car/internal/engine/ir"
+	"car/internal/engine/trajectory"
 )
 
 // candidates answers replan requests in turn and keeps what it was asked.
@@ -118,5 +119,35 @@ func TestPlanAndExecute(t *testing.T) {
 	}
 	if r, err = h.PlanAndExecute(t.Context(), nil, engine.PlanConfig{}, nil, options); err == nil || r.ProposalID != "empty" {
 		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// E-TRAJ-1, F-14: every proposal is told of, refused ones as failed, with what each action saw and got.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	var told []trajectory.Trajectory
+	h := build(t, func(c *engine.Config, _ *house) {
+		c.AfterExecute = func(t trajectory.Trajectory) { told = append(told, t) }
+	})
+	write := `"type":"state_write","parameters":{"key":"k","value":1}`
+	h.execute(t, plan(t, write, call("read", `"state_dependencies":["k"]`), call("write", `"failure_behavior":"skip","parameters":{"policy":"deny"}`)), engine.Options{})
+	h.execute(t, plan(t, call("fail", "")), engine.Options{})
+	h.execute(t, plan(t, call("read", `"dependencies":["a1"]`)), engine.Options{})
+	good := plan(t, call("read", ""))
+	h.SetReplan(engine.ReplanConfig{MaxReplans: 1}, func(context.Context, engine.ReplanRequest) (ir.Proposal, error) { return good, nil })
+	last := plan(t, call("fail", ""))
+	last.ID = "p2"
+	h.execute(t, last, engine.Options{})
+	var outcomes []string
+	for _, one := range told {
+		outcomes = append(outcomes, string(one.Outcome))
+	}
+	if got := strings.Join(outcomes, " "); got != "success failed failed replan_success" {
+		t.Errorf("outcomes %s", got)
+	}
+	first := told[0].Events
+	if len(first[0].StateBefore) != 0 || first[0].StateAfter["k"] != 1.0 || first[1].StateBefore["k"] != 1.0 || !first[1].Data.Attempted ||
+		*first[1].Reward != 1 || *first[2].Reward != 0 || first[2].Data.Attempted {
+		t.Errorf("%+v", first)
 	}
 }

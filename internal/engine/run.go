@@ -54,6 +54,9 @@ type run struct {
 	preimages []ir.AcceptedPreimage
 	rollback  *ir.Rollback
 
+	// before is what each action was told of state, by index (E-EXEC-13).
+	before map[int]map[string]any
+
 	// reservedFor names the action that a compensation is kept for; it never runs forward.
 	reservedFor   map[ir.ActionID]ir.ActionID
 	completed     []int // indices in the order they ended, guarded by mu
@@ -73,7 +76,7 @@ type run struct {
 type abortion struct{ by ir.ActionID }
 
 func newRun(rt *Runtime, p ir.Proposal, o Options) *run {
-	r := &run{rt: rt, opts: o, p: p, original: p.ID, deduplicated: map[int]bool{}, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
+	r := &run{rt: rt, opts: o, p: p, original: p.ID, deduplicated: map[int]bool{}, before: map[int]map[string]any{}, results: make([]ir.ActionResult, len(p.Actions)), settled: make([]bool, len(p.Actions)),
 		byID: make(map[ir.ActionID]int, len(p.Actions))}
 	r.replanCfg, r.replanner = rt.replanning.now()
 	r.reservedFor = map[ir.ActionID]ir.ActionID{}
@@ -263,6 +266,7 @@ func (r *run) checked(ctx context.Context, indices []int) []int {
 			continue
 		}
 		r.reserve(i)
+		r.before[i] = r.viewOf(r.p.Actions[i])
 		r.log(eventlog.Event{Kind: eventlog.ActionValidated, ActionID: r.p.Actions[i].ID})
 		open = append(open, i)
 	}

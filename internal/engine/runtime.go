@@ -16,6 +16,7 @@ import (
 	"car/internal/engine/redact"
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
+	"car/internal/engine/trajectory"
 )
 
 // Config is everything a Runtime stands on. A runtime belongs to one session: its
@@ -40,6 +41,9 @@ type Config struct {
 	Idem *idem.Store
 	// Sleep waits between retries and for rate limits, and ends with ctx; nil uses a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// AfterExecute is told what every proposal came to, with the outputs' effects on
+	// state; nil is nobody. It is the seam for learning and must not block.
+	AfterExecute func(trajectory.Trajectory)
 	// Warn is told what went wrong where no result can carry it; nil drops it.
 	Warn func(error)
 	// NewID mints session ids; nil mints UUIDs.
@@ -117,6 +121,7 @@ func (r *Runtime) Execute(ctx context.Context, p ir.Proposal, o Options) (ir.Pro
 	if o.Observer == nil {
 		o.Observer = nobody{}
 	}
+	started := r.cfg.Now()
 	run := newRun(r, p, o)
 	err := run.execute(ctx)
 	for err == nil && run.wantsReplan(ctx) {
@@ -128,6 +133,9 @@ func (r *Runtime) Execute(ctx context.Context, p ir.Proposal, o Options) (ir.Pro
 		err = run.perform(ctx, whole)
 	}
 	run.noteExhausted()
+	if r.cfg.AfterExecute != nil {
+		r.cfg.AfterExecute(run.trace(started))
+	}
 	return run.result(), err
 }
 
