@@ -89,6 +89,7 @@ func TestGatewayHabits(t *testing.T) {
 	for name, tc := range map[string]struct{ text, args, said string }{
 		"a whole input with the opening": {stream(opening, open, `{"type":"content_block_stop","index":0}`, ending, over), `{"a": 1}`, ""},
 		"a block that is never closed":   {stream(opening, open, ending, over), `{"a": 1}`, ""},
+		"an opening without input":       {stream(opening, strings.Replace(open, `{"a": 1}`, `{}`, 1), ending, over), "", ""},
 		"an input that is text":          {stream(opening, strings.Replace(open, `{"a": 1}`, `"{\"a\": "`, 1), ending, over), `{"a": `, ""},
 		"text that was not opened":       {stream(opening, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}`, ending, over), "", "hi"},
 		"no message_start":               {stream(`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"hi"}}`, ending, over), "", "hi"},

@@ -78,6 +78,9 @@ func TestChatCalls(t *testing.T) {
 		"all index 0 with new ids": {[]string{
 			pieces(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\""}}`), pieces(`{"index":0,"function":{"arguments":":1}"}}`),
 			pieces(`{"index":0,"id":"b","function":{"name":"list","arguments":"{\"q\""}}`), pieces(`{"index":0,"function":{"arguments":":2}"}}`)}, two},
+		"all index 0 with new ids, no arguments": {[]string{
+			pieces(`{"index":0,"id":"a","function":{"name":"list","arguments":""}}`), pieces(`{"index":0,"id":"b","function":{"name":"list","arguments":""}}`)},
+			calls{{ID: "a", Name: "list"}, {ID: "b", Name: "list"}}},
 		"no index": {[]string{
 			pieces(`{"id":"a","function":{"name":"read","arguments":"{\"p\""}}`), pieces(`{"function":{"arguments":":1}"}}`),
 			pieces(`{"id":"b","function":{"name":"list","arguments":"{\"q\""}}`), pieces(`{"function":{"arguments":":2}"}}`)}, two},

@@ -49,7 +49,7 @@ func (a *Answer) Close() {
 // Finish closes an answer whose last event was read: it waits a moment for the
 // end, so that the connection can be used again.
 func (a *Answer) Finish() {
-	a.watch.idle = drainLimit
+	a.watch.idle = a.client.drain
 	var rest [512]byte
 	for range 8 {
 		if _, err := a.body.Read(rest[:]); err != nil {

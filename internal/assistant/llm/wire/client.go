@@ -21,6 +21,7 @@ type Client struct {
 	http      *http.Client
 	firstByte time.Duration
 	idle      time.Duration
+	drain     time.Duration
 	now       func() time.Time
 	proxy     func(*http.Request) (*url.URL, error)
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -129,12 +128,7 @@ func TestPrivateCA(t *testing.T) {
 	s.Config.ErrorLog = quiet()
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	if err := os.WriteFile(file, block, 0o600); err != nil {
-		t.Fatal(err)
-	}
-
+	file := authority(t, s)
 	_, err := client(t, s.URL, nil).Do(t.Context(), Call{Path: "x"})
 	if e := wantKind(t, err, llm.KindTLS); !strings.Contains(e.Error(), "ca_file") || !strings.Contains(e.Error(), "SSL_CERT_FILE") || e.Retryable() {
 		t.Errorf("error %q, want a final one that names the settings", e.Error())
@@ -166,8 +160,11 @@ func TestTLSFloor(t *testing.T) {
 	old.Config.ErrorLog = quiet()
 	old.StartTLS()
 	t.Cleanup(old.Close)
-	_, err = client(t, old.URL, nil).Do(t.Context(), Call{Path: "x"})
-	wantKind(t, err, llm.KindTLS)
+	trusting := client(t, old.URL, func(c *Config) { c.CAFile = authority(t, old) })
+	_, err = trusting.Do(t.Context(), Call{Path: "x"})
+	if e := wantKind(t, err, llm.KindTLS); !strings.Contains(e.Hint, "TLS 1.2") {
+		t.Errorf("error %q", e.Error())
+	}
 }
 
 // B089: proxies carry both kinds of traffic; one that wants a password is named, its password is not.
@@ -230,21 +227,21 @@ func TestNoServer(t *testing.T) {
 // A-LLM-9: the first byte has a limit, each silence has another, and the caller's own pauses have none.
 func TestSilences(t *testing.T) {
 	t.Parallel()
+	paused := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/never":
 		case "/headers":
 			w.(http.Flusher).Flush()
 		case "/some", "/all":
 			fmt.Fprint(w, "data: a\n\n")
 			w.(http.Flusher).Flush()
+			if r.URL.Path == "/all" {
+				<-paused
+			}
 			fmt.Fprint(w, "data: b\n\n")
+			w.(http.Flusher).Flush()
 		}
 		if r.URL.Path != "/all" {
-			w.(http.Flusher).Flush()
-			if r.URL.Path == "/never" {
-				return
-			}
 			<-r.Context().Done()
 		}
 	})
@@ -255,18 +252,25 @@ func TestSilences(t *testing.T) {
 		t.Errorf("error %q", e.Error())
 	}
 	for path, want := range map[string]int{"headers": 0, "some": 2} {
-		n, err := count(t.Context(), client(t, s.URL, short), path, 0)
+		n, err := count(t.Context(), client(t, s.URL, short), path, func() {})
 		if e := wantKind(t, err, llm.KindTimeout); n != want || !e.Retryable() || !strings.Contains(e.Message, "stalled") {
 			t.Errorf("%s: %d events, error %q", path, n, e.Error())
 		}
 	}
-	if n, err := count(t.Context(), client(t, s.URL, short), "all", 200*time.Millisecond); n != 2 || err != nil {
+	slow := func() {
+		<-time.After(200 * time.Millisecond) // longer than any silence may be
+		select {
+		case paused <- struct{}{}:
+		default:
+		}
+	}
+	if n, err := count(t.Context(), client(t, s.URL, func(c *Config) { c.Idle = 150 * time.Millisecond }), "all", slow); n != 2 || err != nil {
 		t.Errorf("a slow reader got %d events, error %v", n, err)
 	}
 }
 
-// count reads the events of a path, pausing after each.
-func count(ctx context.Context, c *Client, path string, pause time.Duration) (n int, err error) {
+// count reads the events of a path and does something after each.
+func count(ctx context.Context, c *Client, path string, after func()) (n int, err error) {
 	a, err := c.Do(ctx, Call{Path: path})
 	if err != nil {
 		return 0, err
@@ -277,7 +281,7 @@ func count(ctx context.Context, c *Client, path string, pause time.Duration) (n 
 			return n, err
 		}
 		n++
-		<-time.After(pause)
+		after()
 	}
 	return n, nil
 }
@@ -286,6 +290,7 @@ func count(ctx context.Context, c *Client, path string, pause time.Duration) (n 
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{}, 1)
+	first := make(chan struct{})
 	var opened atomic.Int32
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "data: a\n\n")
@@ -295,6 +300,7 @@ func TestConnections(t *testing.T) {
 			gone <- struct{}{}
 			return
 		}
+		<-first
 		fmt.Fprint(w, "data: rest\n\n")
 	}))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -305,6 +311,7 @@ func TestConnections(t *testing.T) {
 	s.Start()
 	t.Cleanup(s.Close)
 	c := client(t, s.URL, nil)
+	c.drain = time.Minute // however busy the machine
 	for range 3 {
 		a, err := c.Do(t.Context(), Call{Path: "x"})
 		if err != nil {
@@ -313,6 +320,7 @@ func TestConnections(t *testing.T) {
 		for range a.Events() {
 			break
 		}
+		first <- struct{}{}
 		a.Finish()
 	}
 	if opened.Load() != 1 {

@@ -59,7 +59,8 @@ func New(c Config) (*Client, error) {
 	if c.Idle == 0 {
 		c.Idle = idleLimit
 	}
-	client := &Client{provider: c.Provider, base: base, local: local, headers: headers, firstByte: c.FirstByte, idle: c.Idle, now: c.Now, proxy: c.Proxy}
+	client := &Client{provider: c.Provider, base: base, local: local, headers: headers,
+		firstByte: c.FirstByte, idle: c.Idle, drain: drainLimit, now: c.Now, proxy: c.Proxy}
 	client.http = &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  c.Proxy,

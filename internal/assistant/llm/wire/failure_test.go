@@ -141,11 +141,11 @@ func TestFailedHidesKeys(t *testing.T) {
 	const key = "sk-test-abcdefghijklmnop-wxyz"
 	for _, message := range []string{
 		"Incorrect key provided: " + key + ".", "Incorrect key: sk-test-****wxyz", "key `sk-test-abcd...` is wrong",
-		"the key ending in wxyz is disabled", "bad\x1b[31m\r\n key\u202e",
+		"the key ending in wxyz is disabled", "your key s*****z is wrong", "bad\x1b[31m\r\n key\u202e",
 	} {
 		body := `{"error":{"message":` + quoted(message) + `,"code":"invalid_api_key"}}`
 		e := Failed(FailedAnswer{Status: 401, Body: []byte(body), Secrets: []string{key}})
-		for _, part := range []string{"abcd", "wxyz", "sk-test", "\x1b", "\n", "\u202e"} {
+		for _, part := range []string{"abcd", "wxyz", "sk-test", "\x1b", "\n", "\u202e", "s*****z"} {
 			if strings.Contains(e.Error(), part) {
 				t.Errorf("%q shows %q in %q", message, part, e.Error())
 			}
