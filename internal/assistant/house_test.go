@@ -431,3 +431,19 @@ func mustEnd[T Body](t *testing.T, events []Event) T {
 	}
 	return end
 }
+
+// replyOf is an answer as the loop collects it.
+func replyOf(s said) llm.Reply {
+	c := llm.NewCollector(llm.Origin{Provider: "fake", Model: "m1"})
+	for _, e := range s.events("m1") {
+		c.Add(e)
+	}
+	c.Add(llm.Stop{Kind: s.stop})
+	r, err := c.Reply()
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+func userText(s string) llm.Message { return llm.UserText(s) }
