@@ -90,7 +90,8 @@ func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 			return
 		}
 		call.Body = body
-		p.client.Stream(ctx, call, newReply(llm.Origin{Provider: p.name, Model: r.Model}), yield)
+		reader := newReply(llm.Origin{Provider: p.name, Model: r.Model})
+		p.client.Stream(ctx, call, reader, func(e llm.Event, err error) bool { return yield(e, hinted(err, r.Effort)) })
 	}
 }
 

@@ -189,6 +189,26 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A-LLM-5: a model that cannot think adaptively says so; we say which setting it is.
+func TestEffortHint(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"type":"error","error":{"type":"invalid_request_error","message":"adaptive thinking is not supported on this model"}}`)
+	}))
+	t.Cleanup(s.Close)
+	p := newTest(t, s.URL, nil)
+	t.Cleanup(func() { _ = p.(*Provider).Close() })
+	for effort, want := range map[llm.Effort]bool{llm.EffortHigh: true, llm.EffortDefault: false} {
+		r := llmtest.Request()
+		r.Effort = effort
+		_, err := llm.Collect(t.Context(), p, r)
+		if e, ok := err.(*llm.Error); !ok || e.Kind != llm.KindInvalid || strings.Contains(e.Hint, "unset the effort") != want {
+			t.Errorf("effort %s: %+v", effort, err)
+		}
+	}
+}
+
 // A-LLM-13: the live list, and what happens without one.
 func TestModels(t *testing.T) {
 	t.Parallel()
