@@ -35,10 +35,7 @@ func newInitCommand(a *app) *cobra.Command {
 func (a *app) init(o initOptions) error {
 	root := a.env.cwd
 	if o.dir != "" {
-		root = filepath.Join(root, o.dir)
-		if filepath.IsAbs(o.dir) {
-			root = o.dir
-		}
+		root = a.absolute(o.dir)
 	}
 	names, err := writeExample(root)
 	if err != nil {

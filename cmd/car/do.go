@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"car/internal/assistant"
+)
+
+// doOptions are the flags of `car do` (D-14).
+type doOptions struct {
+	house   houseOptions
+	words   []string
+	demo    bool
+	format  format
+	task    taskOptions
+	verbose bool
+	out     io.Writer
+}
+
+func newDoCommand(a *app) *cobra.Command {
+	var o doOptions
+	cmd := &cobra.Command{
+		Use:   "do [TASK]…",
+		Short: "Do one task and end",
+		Long: "Gives a task to the model and ends when it is done. The answer goes to stdout, what\n" +
+			"happens on the way to stderr. TASK is what you would say; @FILE takes it from a file,\n" +
+			"and `-` reads stdin: alone it is the task, beside words it is data for it.\n\n" +
+			"Without a terminal nobody can be asked, so what needs an answer is refused; --allow\n" +
+			"and --tier say beforehand what may run.",
+		Example: "  car do \"fix the failing test\"\n  car do --until \"go test ./...\" \"make the tests pass\"\n" +
+			"  git diff | car do \"review this\" -\n  car do --demo",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.words, o.out = args, cmd.OutOrStdout()
+			return a.documented(o.format, o.out, func() error { return a.do(cmd.Context(), o) })
+		},
+	}
+	bindHouse(cmd, &o.house)
+	bindOutput(cmd, &o.format)
+	bindTask(cmd, &o.task)
+	f := cmd.Flags()
+	f.StringVar(&o.task.check, "until", "", "repeat until this shell `command` exits 0")
+	f.BoolVar(&o.demo, "demo", false, "play a scripted model on a small project of its own; needs no key")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more: decisions, tokens, what governs")
+	cmd.MarkFlagsMutuallyExclusive("demo", "model")
+	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
+	return cmd
+}
+
+func (a *app) do(ctx context.Context, o doOptions) error {
+	if err := o.house.settle(); err != nil {
+		return err
+	}
+	p, err := a.promptFor(&o)
+	if err != nil {
+		return err
+	}
+	h, err := a.openHouse(ctx, o.house)
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.doIn(ctx, h, o, p), h.close())
+}
+
+// promptFor is the task: that of the command line, or the demo's.
+func (a *app) promptFor(o *doOptions) (prompt, error) {
+	if !o.demo {
+		return a.readPrompt(o.words)
+	}
+	if len(o.words) > 0 {
+		return prompt{}, usageError(errors.New("--demo brings its own task"))
+	}
+	return a.setUpDemo(&o.house)
+}
+
+func (a *app) doIn(ctx context.Context, h *house, o doOptions, p prompt) error {
+	if err := h.models.check(); err != nil {
+		return err
+	}
+	ask := a.attend()
+	s, err := h.openSession(ctx, o.task, ask == nil)
+	if err != nil {
+		return err
+	}
+	t := &task{session: s, log: newRunLog(s.id, a.now()), ask: ask}
+	teller := a.storyFor(o)
+	if o.format == formatText && !o.house.quiet {
+		t.header(a.io.err)
+	}
+	outcome, err := t.run(ctx, p, o.task, func(e assistant.Event) error {
+		teller.tell(e)
+		if o.format == formatStream {
+			return writeJSONLine(o.out, e)
+		}
+		return nil
+	})
+	closing := t.close()
+	if err != nil {
+		return errors.Join(err, closing)
+	}
+	if closing != nil {
+		h.notice(closing.Error())
+	}
+	return a.report(h, t, o, outcome)
+}
+
+func (a *app) storyFor(o doOptions) story {
+	switch {
+	case o.format == formatJSON:
+		return newJSONStory(a.io.err)
+	case o.house.quiet:
+		return silence{}
+	default:
+		return newPlainStory(a.io.err, o.verbose)
+	}
+}
+
+// report leaves the answer on stdout and turns the outcome into the exit code.
+func (a *app) report(h *house, t *task, o doOptions, outcome assistant.Outcome) error {
+	code := exitCode(assistant.ExitCode(outcome))
+	if o.demo && code == exitRefused {
+		// The refusal is what the demo is about; the code of a run like it is told.
+		fmt.Fprintln(a.io.err, "· a run of your own would exit 3 here: an effect was refused and not achieved otherwise")
+		code = exitDone
+	}
+	switch o.format {
+	case formatJSON:
+		if err := writeJSONLine(o.out, documentOf(t.log, t.sandbox(), o.task.check, code)); err != nil {
+			return err
+		}
+	case formatText:
+		if err := a.answer(o.out, t.log); err != nil {
+			return err
+		}
+		a.ending(h, t, outcome)
+	}
+	if code == exitDone {
+		return nil
+	}
+	return &exitError{code: code}
+}

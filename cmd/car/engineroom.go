@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"car/internal/assistant"
+	"car/internal/assistant/project"
+	"car/internal/engine"
+	"car/internal/engine/admit"
+	"car/internal/engine/approval"
+	"car/internal/engine/eventlog"
+	"car/internal/engine/policy"
+	"car/internal/engine/redact"
+	"car/internal/engine/state"
+	"car/internal/engine/tool"
+	"car/internal/tools/substrate"
+)
+
+// engineRoom is the engine of one session with everything it stands on. Close it.
+type engineRoom struct {
+	id        string
+	log       *eventlog.Log
+	substrate tool.Substrate
+	// workspace is the project, for the fingerprint of a goal's check; nothing writes through it.
+	workspace *os.Root
+	tools     toolSet
+	runtime   *engine.Runtime
+}
+
+// openEngine puts the engine of a session together: where hands act, what they
+// are, what governs them, and where it is written down.
+func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, err error) {
+	dir := sessionDir(h.home, id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	room := &engineRoom{id: id}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, room.close(context.Background()))
+		}
+	}()
+	env := h.app.env
+	room.substrate, err = substrate.Open(substrate.Config{
+		Root: h.project.Root, ScratchBase: env.temp, UID: env.uid, Session: id, Home: env.home, Env: env.vars, EnvPass: h.project.Settings.Tools.EnvPass.Strings(), Withheld: h.withheld, Now: h.app.now, Notice: h.notice,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if room.workspace, err = os.OpenRoot(h.project.Root); err != nil {
+		return nil, err
+	}
+	redactor := redact.New(h.secrets())
+	room.log, err = eventlog.Open(eventlog.Config{
+		Path: sessionLog(h.home, id), Now: h.app.now, Chain: true, Genesis: eventlog.GenesisOf(id),
+		Redact: func(s string) string { masked, _ := redactor.String(s); return masked },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if text := room.log.Notice(); text != "" {
+		h.notice(text)
+	}
+	where := room.substrate.Describe()
+	if h.project.Settings.Tools.Sandbox.V == project.SandboxRequired && !confined(where) {
+		return nil, usageError(fmt.Errorf("confinement is required (%s) and this system offers none", h.project.Settings.Tools.Sandbox.From), "car doctor")
+	}
+	judge, err := h.policyFor(where, room.substrate.FS())
+	if err != nil {
+		return nil, err
+	}
+	ledger, err := approval.New(approval.Config{Store: h.db, Now: h.app.now})
+	if err != nil {
+		return nil, err
+	}
+	room.tools, err = newTools(tool.Bindings{Events: logView{room.log}, Todos: &todoList{}, Describe: where})
+	if err != nil {
+		return nil, err
+	}
+	environment, err := envDigest(env.vars)
+	if err != nil {
+		return nil, err
+	}
+	room.runtime, err = engine.New(engine.Config{
+		Tools: room.tools, Judge: judge, Approver: approver, Recorder: ledger, Log: room.log, State: state.New(),
+		Substrate: room.substrate, Redactor: redactor, CarHome: h.home, EnvDigest: environment, Now: h.app.now,
+	})
+	return room, err
+}
+
+// policyFor is what governs the session: the files of the project and the person,
+// and what was said on the command line.
+func (h *house) policyFor(where tool.Description, facts policy.Facts) (*policy.Policy, error) {
+	set := h.project.Settings
+	return policy.New(policy.Config{
+		Root: where.Root, Home: h.app.env.home, Scratch: where.Scratch, CarHome: h.home,
+		ReadRoots: set.Tools.ReadRoots.Strings(), ReadOutside: set.Tools.ReadOutside.V,
+		Dialect: where.Dialect, Rules: h.rules, Posture: set.Posture.V, Granted: h.tier,
+		Confined: confined(where), Facts: facts, Now: h.app.now,
+	})
+}
+
+func confined(where tool.Description) bool {
+	return where.Confinement != "" && where.Confinement != "none"
+}
+
+// forModel are the tools that a model is told of.
+func (r *engineRoom) forModel() []assistant.Tool {
+	var list []assistant.Tool
+	for _, schema := range r.runtime.Schemas() {
+		t, ok := r.tools.Lookup(schema.Name)
+		list = append(list, assistant.Tool{Schema: schema, ReadOnly: ok && t.Spec().Effect == tool.Read})
+	}
+	return list
+}
+
+// close ends what the session still runs and closes its records.
+func (r *engineRoom) close(ctx context.Context) error {
+	var errs []error
+	if r.substrate != nil {
+		errs = append(errs, r.substrate.Close())
+	}
+	if r.runtime != nil {
+		errs = append(errs, r.runtime.Close(ctx))
+	}
+	if r.log != nil {
+		errs = append(errs, r.log.Close())
+	}
+	if r.workspace != nil {
+		errs = append(errs, r.workspace.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close session %s: %w", r.id, err)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"car/internal/engine/ir"
+)
+
+// tierFlag reads a tier word for a flag.
+type tierFlag struct{ to *ir.Tier }
+
+// String is the tier's word, empty for none.
+func (f tierFlag) String() string {
+	if f.to == nil || *f.to == ir.TierUnset {
+		return ""
+	}
+	return f.to.String()
+}
+
+// Set reads the word.
+func (f tierFlag) Set(word string) error { return f.to.UnmarshalText([]byte(word)) }
+
+// Type names the value in help.
+func (tierFlag) Type() string { return "tier" }
+
+// bindHouse declares the flags of commands that work in a project.
+func bindHouse(cmd *cobra.Command, o *houseOptions) {
+	f := cmd.Flags()
+	f.StringVar(&o.dir, "dir", "", "the project's `folder` (default: the working directory)")
+	f.StringVarP(&o.model, "model", "m", "", "`provider/model`, or scripted:FILE")
+	f.Var(tierFlag{&o.tier}, "tier", "grant this authority for the run: read_only, sandbox_edit or full_access")
+	f.BoolVarP(&o.full, "full-access", "y", false, "the same as --tier full_access; what policy denies stays denied")
+	f.StringArrayVar(&o.allow, "allow", nil, "let commands that begin with these `words` run; may be repeated")
+	f.Int64Var(&o.window, "context-window", 0, "the model's context window in `tokens`")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
+}
+
+// settle brings flags that say the same together.
+func (o *houseOptions) settle() error {
+	if o.full && o.tier != ir.TierUnset && o.tier != ir.FullAccess {
+		return usageError(errors.New("--full-access and --tier say two different things"))
+	}
+	if o.full {
+		o.tier = ir.FullAccess
+	}
+	if o.window < 0 {
+		return usageError(fmt.Errorf("--context-window: %d is not a number of tokens", o.window))
+	}
+	return nil
+}
+
+// format is what stdout gets.
+type format string
+
+const (
+	formatText   format = "text"
+	formatJSON   format = "json"
+	formatStream format = "stream-json"
+)
+
+// String is the word.
+func (f *format) String() string { return string(*f) }
+
+// Set takes one of the three words.
+func (f *format) Set(word string) error {
+	switch format(word) {
+	case formatText, formatJSON, formatStream:
+		*f = format(word)
+		return nil
+	}
+	return fmt.Errorf("%q is not text, json or stream-json", word)
+}
+
+// Type names the value in help.
+func (*format) Type() string { return "format" }
+
+// jsonFlag is --json, a short way to say --output-format json.
+type jsonFlag struct{ to *format }
+
+// String is never shown.
+func (jsonFlag) String() string { return "" }
+
+// Set takes the flag; --json=false leaves text.
+func (f jsonFlag) Set(word string) error {
+	if word == "true" {
+		*f.to = formatJSON
+	}
+	return nil
+}
+
+// Type is that of a flag without a value.
+func (jsonFlag) Type() string { return "bool" }
+
+// bindOutput declares the flags that say what stdout gets.
+func bindOutput(cmd *cobra.Command, to *format) {
+	*to = formatText
+	f := cmd.Flags()
+	f.Var(to, "output-format", "what stdout gets: text, json (one document) or stream-json (every event)")
+	f.Var(jsonFlag{to}, "json", "the same as --output-format json")
+	f.Lookup("json").NoOptDefVal = "true"
+}

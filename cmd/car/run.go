@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"car/internal/engine"
+	"car/internal/engine/ir"
+	"car/internal/tui/safe"
+)
+
+type runOptions struct {
+	house houseOptions
+	file  string
+	json  bool
+	out   io.Writer
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run PROPOSAL.json",
+		Short: "Run a proposal from a file",
+		Long: "Runs a proposal as the engine runs a model's: checked, judged, recorded. A gate's\n" +
+			"refusal holds back all of it. Nobody is asked; what would need an answer is refused\n" +
+			"unless --tier or --allow covers it. `-` reads the proposal from stdin.",
+		Example: "  car run proposal.json\n  car run --json --tier sandbox_edit - < proposal.json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.file, o.out = args[0], cmd.OutOrStdout()
+			return a.run(cmd.Context(), o)
+		},
+	}
+	bindHouse(cmd, &o.house)
+	cmd.Flags().BoolVar(&o.json, "json", false, "the whole result as JSON")
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, o runOptions) error {
+	if err := o.house.settle(); err != nil {
+		return err
+	}
+	p, err := a.readProposal(o.file)
+	if err != nil {
+		return err
+	}
+	h, err := a.openHouse(ctx, o.house)
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.runIn(ctx, h, o, p), h.close())
+}
+
+func (a *app) runIn(ctx context.Context, h *house, o runOptions, p ir.Proposal) error {
+	id, err := newSessionID()
+	if err != nil {
+		return err
+	}
+	room, err := h.openEngine(id, nil)
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		h.notice("session " + id)
+	}
+	result, err := room.runtime.Execute(ctx, p, engine.Options{Session: id, Refusal: engine.RefuseProposal})
+	if err := errors.Join(err, room.close(context.WithoutCancel(ctx))); err != nil {
+		return err
+	}
+	if err := printResult(o, p, result); err != nil {
+		return err
+	}
+	if code := codeOfResult(result); code != exitDone {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// readProposal decodes strictly: every problem with its path, and nothing runs.
+func (a *app) readProposal(file string) (ir.Proposal, error) {
+	in := io.Reader(a.io.in)
+	if file != stdinMark {
+		f, err := os.Open(a.absolute(file))
+		if err != nil {
+			return ir.Proposal{}, usageError(err)
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return ir.Proposal{}, usageError(fmt.Errorf("read %s: %w", file, err))
+	}
+	p, err := ir.DecodeProposal(text, ir.Defaults{Now: a.now, NewID: func() string {
+		return strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
+	}})
+	if err != nil {
+		return p, usageError(fmt.Errorf("%s: %w", file, err))
+	}
+	return p, nil
+}
+
+func printResult(o runOptions, p ir.Proposal, result ir.ProposalResult) error {
+	if o.json {
+		return writeJSONLine(o.out, result)
+	}
+	for i, r := range result.Results {
+		name := p.Actions[i].Tool
+		if name == "" {
+			name = p.Actions[i].Type.String()
+		}
+		_, err := fmt.Fprintf(o.out, "%s %-10s %-9s %s  %s\n", mark(r.Status == ir.Succeeded), safe.Line(string(r.ActionID)), r.Status,
+			safe.Line(name), (time.Duration(r.DurationMS) * time.Millisecond).String())
+		if err != nil {
+			return err
+		}
+		text := r.Error
+		if text == "" {
+			text = ir.Render(r.Output)
+		}
+		if err := indented(o.out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func indented(w io.Writer, text string) error {
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if line == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "    %s\n", safe.Line(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// codeOfResult: what was refused outranks what failed, since nothing of it happened.
+func codeOfResult(result ir.ProposalResult) exitCode {
+	code := exitDone
+	for _, r := range result.Results {
+		switch r.Status {
+		case ir.Succeeded:
+		case ir.Rejected:
+			return exitRefused
+		default:
+			code = exitFailed
+		}
+	}
+	return code
+}

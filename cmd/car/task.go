@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"car/internal/assistant"
+	"car/internal/engine/ir"
+	"car/internal/tui/safe"
+)
+
+// taskOptions say how one run of a session goes.
+type taskOptions struct {
+	check    string
+	maxIter  int
+	maxTurns int
+	strict   bool
+	resume   string
+	newest   bool
+}
+
+func bindTask(cmd *cobra.Command, o *taskOptions) {
+	f := cmd.Flags()
+	f.IntVar(&o.maxIter, "goal-max-iterations", 0, "at most `N` iterations with --until (default 10)")
+	f.IntVar(&o.maxTurns, "max-turns", 0, "at most `N` inferences (default 50)")
+	f.BoolVar(&o.strict, "strict-model", false, "the model of --model and no other")
+	f.StringVar(&o.resume, "resume", "", "go on with the session whose id begins with `ID`")
+	f.BoolVarP(&o.newest, "continue", "c", false, "go on with the newest session of this project")
+	cmd.MarkFlagsMutuallyExclusive("resume", "continue")
+}
+
+// task is one run of a session, from its input to its terminal event. Close it.
+type task struct {
+	*session
+	log *runLog
+	ask *attendant
+}
+
+// run gives the session an input and follows it to its end, handing every event
+// to each. An error of each ends the run; the outcome is worth an exit code.
+func (t *task) run(ctx context.Context, p prompt, o taskOptions, each func(assistant.Event) error) (assistant.Outcome, error) {
+	events, leave := t.conv.Subscribe(0)
+	defer leave()
+	if err := t.conv.Send(ctx, t.input(p, o)); err != nil {
+		return assistant.Outcome{}, err
+	}
+	var broken error
+	for {
+		select {
+		case e, open := <-events:
+			if !open {
+				return t.conv.Outcome(), errors.Join(broken, errors.New("the session ended before its run did"))
+			}
+			t.log.add(e)
+			t.ask.see(e)
+			if broken == nil {
+				if broken = each(e); broken != nil {
+					t.conv.Cancel() // nobody listens any more; what runs is ended and recorded
+				}
+			}
+			if e.Body.Kind().Terminal() {
+				return t.ended(), broken
+			}
+		case line := <-t.ask.lines():
+			t.ask.answer(line, t.conv)
+		}
+	}
+}
+
+// ended is the outcome of the run whose terminal event was seen: it is settled
+// once nothing runs, which follows at once.
+func (t *task) ended() assistant.Outcome {
+	_ = t.conv.Wait(context.Background())
+	return t.conv.Outcome()
+}
+
+func (t *task) input(p prompt, o taskOptions) assistant.Input {
+	in := assistant.Input{Text: p.text, Context: p.data}
+	if o.strict {
+		in.Model = t.house.models.flag
+	}
+	if o.check != "" {
+		in.Goal = &assistant.Goal{Check: o.check, MaxIterations: o.maxIter, Typed: true}
+	}
+	return in
+}
+
+// header says at the start which model, where hands act and what holds them (P-GUARD-7).
+func (t *task) header(w io.Writer) {
+	spec, why := t.house.models.choice()
+	if spec != "" {
+		fmt.Fprintf(w, "· %s, %s\n", safe.Line(spec), why)
+	}
+	where := t.room.substrate.Describe()
+	fmt.Fprintf(w, "· %s in %s, %s\n", t.room.substrate.Name(), safe.Line(t.house.project.Root), strings.Join(where.Limits, "; "))
+	if t.house.tier != ir.TierUnset {
+		fmt.Fprintf(w, "· %s is granted for this run\n", t.house.tier)
+	}
+}
+
+// sandbox is the same for the document of --json.
+func (t *task) sandbox() docSandbox {
+	where := t.room.substrate.Describe()
+	tier := t.house.tier
+	if tier == ir.TierUnset {
+		tier = ir.ReadOnly
+		if confined(where) {
+			tier = ir.SandboxEdit
+		}
+	}
+	return docSandbox{Mode: t.room.substrate.Name(), Network: "host", Tier: tier.String(), Root: where.Root,
+		Confinement: where.Confinement, FallbackNotice: strings.Join(where.Limits, "; ")}
+}
