@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 
+	"car/internal/engine/dispatch"
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/state"
+	"car/internal/engine/undo"
 )
 
 // rolledBackError is what a success reads whose state went back (E-STATE-4).
@@ -58,6 +60,7 @@ var (
 func (r *run) takeBack(ctx context.Context, words boundaryWords) {
 	r.cancelDetached()
 	r.compensate(ctx)
+	files := r.takeFilesBack()
 	undone := r.tx.Rollback()
 	r.rt.cfg.Idem.Forget(r.reused...)
 	r.rt.cache.Forget(r.reused...)
@@ -65,7 +68,7 @@ func (r *run) takeBack(ctx context.Context, words boundaryWords) {
 	for _, t := range undone.Restored {
 		restored[t.Key] = t.Old
 	}
-	r.rollback = &ir.Rollback{State: "none"}
+	r.rollback = &ir.Rollback{State: "none", Files: files.Restored, Conflicts: files.Conflicts}
 	if len(undone.Restored) > 0 {
 		r.rollback.State = "durable"
 		r.log(eventlog.Event{Kind: eventlog.StateSnapshot, Data: map[string]any{"state": restored}})
@@ -83,6 +86,33 @@ func (r *run) takeBack(ctx context.Context, words boundaryWords) {
 			})
 		}
 	}
+}
+
+// takeFilesBack puts back the files that this run changed, and says what it
+// cannot speak for: a shell's own writes (B-FILE-2).
+func (r *run) takeFilesBack() dispatch.TakenBack {
+	if r.opts.FileRollback == FilesStay || r.rt.cfg.Undo == nil {
+		return dispatch.TakenBack{}
+	}
+	done, err := r.rt.dispatcher.TakeBack(undo.OfProposal(r.p.ID))
+	data := map[string]any{"restored": done.Restored, "conflicts": done.Conflicts, "unavailable": done.Unavailable, "uncovered": r.ranAShell()}
+	if err != nil {
+		data["error"] = err.Error()
+	}
+	if err != nil || len(done.Restored)+len(done.Conflicts)+len(done.Unavailable) > 0 || r.ranAShell() {
+		r.log(eventlog.Event{Kind: eventlog.FilesRolledBack, Data: data})
+	}
+	return done
+}
+
+// ranAShell reports that a command ran, for whose writes nothing is claimed.
+func (r *run) ranAShell() bool {
+	for i, res := range r.results {
+		if res.Attempts > 0 && r.adm.RunsShell(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // cancelDetached ends the calls of this run that still go on (E-DET-3).

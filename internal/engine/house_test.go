@@ -22,6 +22,7 @@ import (
 	"car/internal/engine/redact"
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
+	"car/internal/engine/undo"
 	"car/internal/tools/substrate"
 )
 
@@ -38,7 +39,7 @@ func (h hand) Run(ctx context.Context, c tool.Call, e tool.Env) (tool.Execution,
 	return h.run(ctx, c, e)
 }
 
-type hands map[string]hand
+type hands map[string]tool.Tool
 
 func (h hands) Lookup(name string) (tool.Tool, bool) { t, ok := h[name]; return t, ok }
 
@@ -84,6 +85,7 @@ type house struct {
 	root   string
 	tools  hands
 	config engine.Config
+	undo   *undo.Journal
 	waited []time.Duration
 }
 

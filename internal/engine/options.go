@@ -17,6 +17,15 @@ const (
 	RefuseAction
 )
 
+// FileRollback says what an abort does with the files a run changed (B-FILE-2).
+type FileRollback uint8
+
+// A conversation uses FilesStay: one failed call must not revert its siblings.
+const (
+	FilesOnAbort FileRollback = iota
+	FilesStay
+)
+
 // Scope says for whom a proposal runs (E-SESS-2).
 type Scope struct {
 	CallerID string
@@ -44,6 +53,8 @@ type Options struct {
 	CallPrefix   string
 	Capabilities admit.Capabilities
 	Budget       Budget
+	// FileRollback says what an abort does with files; the zero value puts them back.
+	FileRollback FileRollback
 	// Compensate makes good, after an abort, what succeeded and says how (B-COMP).
 	Compensate bool
 	// Observer is told of actions as they start and end; nil is nobody.

@@ -165,7 +165,7 @@ func (r *run) skipRest(reason string) {
 // admission is how a generation of this proposal is judged.
 func (r *run) admission(generation int) admit.Options {
 	return admit.Options{
-		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix,
+		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix, Turn: r.opts.Turn,
 		RefuseAction: r.opts.Refusal == RefuseAction, Capabilities: r.opts.Capabilities,
 		Generation: generation, Before: r.adm, AskNobody: r.nested,
 	}

@@ -17,6 +17,7 @@ import (
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
 	"car/internal/engine/trajectory"
+	"car/internal/engine/undo"
 )
 
 // Config is everything a Runtime stands on. A runtime belongs to one session: its
@@ -41,6 +42,8 @@ type Config struct {
 	Idem *idem.Store
 	// Sleep waits between retries and for rate limits, and ends with ctx; nil uses a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Undo keeps what files were before they are changed; nil keeps nothing and takes nothing back.
+	Undo *undo.Journal
 	// AfterExecute is told what every proposal came to, with the outputs' effects on
 	// state; nil is nobody. It is the seam for learning and must not block.
 	AfterExecute func(trajectory.Trajectory)
@@ -104,7 +107,7 @@ func New(c Config) (*Runtime, error) {
 	}
 	dispatcher, err := dispatch.New(dispatch.Config{
 		Office: admitter, Recorder: c.Recorder, Log: c.Log, Substrate: c.Substrate, Previews: previews,
-		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now, Sleep: c.Sleep, NewID: c.NewID, Warn: c.Warn,
+		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now, Sleep: c.Sleep, NewID: c.NewID, Warn: c.Warn, Undo: c.Undo,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)

@@ -87,6 +87,7 @@ func New(c Config) (*Admitter, error) {
 type Options struct {
 	Session string
 	Tenant  string
+	Turn    int
 	// CallPrefix goes before an action id to make the call id of its effects, so
 	// that ids which only a proposal makes unique never meet another proposal's.
 	CallPrefix string
@@ -170,6 +171,9 @@ func (a *Admission) Digest() ir.Digest { return a.digest }
 
 // Judgement is what policy made of the action at index i.
 func (a *Admission) Judgement(i int) policy.Judgement { return a.items[i].judgement }
+
+// RunsShell reports that the action at index i gives text to a shell.
+func (a *Admission) RunsShell(i int) bool { return a.items[i].effects.Shell.Text != "" }
 
 // Spec is what the tool of the action at index i says of itself; zero for a state action.
 func (a *Admission) Spec(i int) tool.Spec { return a.items[i].spec }

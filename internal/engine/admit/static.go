@@ -233,7 +233,7 @@ func faultText(err error) string {
 func (adm *Admission) call(it *item, attempt int) tool.Call {
 	return tool.Call{
 		Tool: it.action.Tool, Params: it.action.Parameters, Action: it.action.ID, Proposal: adm.proposal.ID,
-		CallID: adm.opts.CallPrefix + string(it.action.ID), Session: adm.opts.Session, Tenant: adm.opts.Tenant, Attempt: attempt,
+		CallID: adm.opts.CallPrefix + string(it.action.ID), Session: adm.opts.Session, Tenant: adm.opts.Tenant, Turn: adm.opts.Turn, Attempt: attempt,
 		Timeout: timeoutOf(it), ExpectedEffects: it.action.ExpectedEffects, Returns: it.spec.Returns, Mode: it.action.InvocationMode,
 	}
 }

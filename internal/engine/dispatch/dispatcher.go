@@ -14,6 +14,7 @@ import (
 	"car/internal/engine/ir"
 	"car/internal/engine/redact"
 	"car/internal/engine/tool"
+	"car/internal/engine/undo"
 )
 
 // Office redeems tickets; it is the Admitter that issued them.
@@ -34,6 +35,8 @@ type Config struct {
 	Now     func() time.Time
 	// Sleep waits for a rate limit and ends with ctx.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Undo keeps what files were before they are changed; nil keeps nothing.
+	Undo *undo.Journal
 	// Warn is told what went wrong where no result can carry it; nil drops it.
 	Warn func(error)
 	// NewID mints handles of detached calls.

@@ -18,7 +18,8 @@ func (d *Dispatcher) env(g admit.Grant, state tool.State, j *journal, progress f
 	f := newFiles(d.cfg.Substrate, d.cfg.CarHome, g.Effects, g.Approved)
 	e.Files = f
 	if len(g.Effects.Writes) > 0 {
-		e.Writer = &writer{files: f, journal: j}
+		w := &writer{files: f, journal: j, keeper: &keeper{journal: d.cfg.Undo, root: f.root, turn: g.Call.Turn, action: g.Action.ID, of: g.Proposal}}
+		e.Writer, e.Eraser = w, w
 	}
 	if g.Effects.Shell.Text != "" {
 		e.Spawn = &spawner{substrate: d.cfg.Substrate, redactor: d.cfg.Redactor, text: g.Effects.Shell.Text, name: spoolName(g), progress: e.Progress}

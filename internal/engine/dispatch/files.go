@@ -1,17 +1,13 @@
 package dispatch
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"car/internal/engine/ir"
 	"car/internal/engine/tool"
 )
 
@@ -115,101 +111,4 @@ func (f *files) Open(p string) (tool.File, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
-}
-
-// writer changes what a call declared it would write, and nothing else.
-type writer struct {
-	files   *files
-	journal *journal
-}
-
-// Replace puts content at path if what is there is what the caller expects (P-WORK-5).
-func (w *writer) Replace(ctx context.Context, path string, r tool.Replacement) (ir.FileChange, error) {
-	if !slices.Contains(w.files.writes, w.files.absolute(path)) {
-		return ir.FileChange{}, denied("%s was not declared by this call", path)
-	}
-	if err := w.mayWrite(path); err != nil {
-		return ir.FileChange{}, err
-	}
-	var before ir.Digest
-	verify := func(now []byte, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if errors.Is(err, os.ErrNotExist) {
-			if r.Expect != "" {
-				return &tool.StaleError{Path: path}
-			}
-			return w.mayWrite(path)
-		}
-		if err != nil {
-			return err
-		}
-		before = ir.DigestBytes(now)
-		if before != r.Expect {
-			return &tool.StaleError{Path: path, Fresh: bytes.Clone(now)}
-		}
-		return w.mayWrite(path)
-	}
-	info, err := w.files.fs.Replace(path, r.Content, 0o644, verify)
-	if err != nil {
-		return ir.FileChange{}, err
-	}
-	change := ir.FileChange{Path: path, Resolved: info.Path, Before: before, After: ir.DigestBytes(r.Content)}
-	w.journal.add(change)
-	return change, nil
-}
-
-// mayWrite refuses the governor's own files and git's, through any link (G-TRUST-3, T-FILE-4).
-// Admission judged the path before; this looks again at where it leads now.
-func (w *writer) mayWrite(path string) error {
-	for _, p := range []string{w.files.absolute(path), w.files.leadsTo(path)} {
-		if !within(p, w.files.root) && !within(p, w.files.scratch) {
-			return denied("%s is outside the working directory", path)
-		}
-		if within(p, w.files.carHome) && !within(p, w.files.scratch) {
-			return denied("%s belongs to car itself and is closed to tools", path)
-		}
-		if rel, err := filepath.Rel(w.files.root, p); err == nil && protected(rel) {
-			return denied("%s is protected: tools do not write .car or git's hooks and config", path)
-		}
-	}
-	return nil
-}
-
-// leadsTo is where a write to path would land: its nearest ancestor that exists,
-// links followed, and below it the names that are still to be made.
-func (f *files) leadsTo(path string) string {
-	rest := ""
-	for at := f.absolute(path); ; at = filepath.Dir(at) {
-		if info, err := f.fs.Stat(at); err == nil {
-			return filepath.Join(f.absolute(info.Path), rest)
-		}
-		if at == filepath.Dir(at) {
-			return filepath.Join(at, rest)
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-	}
-}
-
-// protected reports a path below the root that no file tool writes, in any letter
-// case and with trailing dots and spaces dropped (D27).
-func protected(rel string) bool {
-	var parts []string
-	for _, part := range strings.Split(filepath.ToSlash(rel), "/") {
-		parts = append(parts, strings.ToLower(strings.TrimRight(part, ". ")))
-	}
-	for i, part := range parts {
-		if part == ".car" {
-			return true
-		}
-		if part != ".git" {
-			continue
-		}
-		rest := parts[i+1:]
-		if len(rest) == 0 || rest[0] == "hooks" || rest[0] == "config" || len(rest) > 1 && rest[0] == "info" && rest[1] == "attributes" {
-			return true
-		}
-	}
-	return false
 }

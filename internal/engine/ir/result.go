@@ -109,6 +109,9 @@ type AcceptedPreimage struct {
 type Rollback struct {
 	State string `json:"state"`
 	Error string `json:"error,omitempty"`
+	// Files were put back; Conflicts were not, because somebody changed them since (B-FILE-2).
+	Files     []string `json:"files,omitempty"`
+	Conflicts []string `json:"conflicts,omitempty"`
 }
 
 // CostSummary counts a run (E-IR-7); the action counts partition by status.

@@ -15,6 +15,7 @@ import (
 type Env struct {
 	Files    Files
 	Writer   Writer
+	Eraser   Eraser
 	Seen     Ledger
 	Spawn    Spawner
 	State    State
@@ -66,6 +67,13 @@ type Writer interface {
 	// Replace puts content at path. Parents are made. It compares what is there
 	// with r.Expect just before the rename and answers *StaleError when it differs.
 	Replace(ctx context.Context, path string, r Replacement) (ir.FileChange, error)
+}
+
+// Eraser takes files away, as carefully as Writer writes them.
+type Eraser interface {
+	// Remove takes away the file at path if its content is expect. A folder is
+	// removed, with an empty expect, if it is empty.
+	Remove(ctx context.Context, path string, expect ir.Digest) (ir.FileChange, error)
 }
 
 // Replacement is new content for a path. Mode and other attributes of an

@@ -38,6 +38,13 @@ type Description struct {
 	Limits []string
 }
 
+// Remover is an FS that can also take things away, for undoing what created them.
+type Remover interface {
+	// Remove takes away a regular file, or a folder that is empty, after verify
+	// agreed to what is there now (nil content for a folder, os.ErrNotExist where nothing is).
+	Remove(path string, verify func(now []byte, err error) error) error
+}
+
 // Exec is shell text to run, byte for byte (G-SHELL-5).
 type Exec struct {
 	Text    string

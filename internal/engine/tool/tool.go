@@ -50,6 +50,8 @@ type Call struct {
 	CallID  string
 	Session string
 	Tenant  string
+	// Turn numbers the conversation's turn, 0 outside one.
+	Turn int
 	// Attempt counts from 1, by the engine.
 	Attempt int
 	// Timeout is what the engine allows; 0 is no bound.

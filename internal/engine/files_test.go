@@ -1,0 +1,133 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"car/internal/engine"
+	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
+	"car/internal/engine/tool"
+	"car/internal/engine/undo"
+)
+
+// writing builds a house with an undo journal and a tool "put" that writes text to path.
+func writing(t *testing.T) *house {
+	h := build(t, func(c *engine.Config, h *house) {
+		journal, err := undo.Open(t.TempDir())
+		must(t, err)
+		t.Cleanup(func() { journal.Close() })
+		c.Undo, h.undo = journal, journal
+	})
+	h.tools["put"] = putter{}
+	h.tools["sh"] = hand{effects: tool.Effects{Declared: true, Shell: tool.Shell{Text: "true"}}, run: func(context.Context, tool.Call, tool.Env) (tool.Execution, error) {
+		return tool.Execution{Output: "ok"}, nil
+	}}
+	var err error
+	h.Runtime, err = engine.New(h.config)
+	must(t, err)
+	return h
+}
+
+// putter writes text to path, whatever is there.
+type putter struct{}
+
+func (putter) Spec() tool.Spec { return tool.Spec{Name: "put"} }
+
+func (putter) Effects(c tool.Call) (tool.Effects, error) {
+	path, _ := c.Params["path"].(string)
+	return tool.Effects{Declared: true, Reads: []string{path}, Writes: []string{path}}, nil
+}
+
+func (putter) Run(ctx context.Context, c tool.Call, e tool.Env) (tool.Execution, error) {
+	path, text := c.Params["path"].(string), c.Params["text"].(string)
+	r := tool.Replacement{Content: []byte(text)}
+	if f, err := e.Files.Open(path); err == nil {
+		content := make([]byte, f.Info().Size)
+		_, err = f.Read(content)
+		if err != nil && len(content) > 0 {
+			return tool.Execution{}, err
+		}
+		f.Close()
+		r.Expect = ir.DigestBytes(content)
+	}
+	_, err := e.Writer.Replace(ctx, path, r)
+	return tool.Execution{Output: "ok"}, err
+}
+
+func put(path, text string) string {
+	return call("put", `"parameters":{"path":"`+path+`","text":"`+text+`"}`)
+}
+
+// tree lists the files below the root with their text.
+func tree(t *testing.T, root string) string {
+	t.Helper()
+	var out []string
+	must(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || path == root {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		if d.IsDir() {
+			out = append(out, rel+"/")
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		out = append(out, rel+"="+string(text))
+		return err
+	}))
+	return strings.Join(out, " ")
+}
+
+// B-FILE-2: an abort leaves the tree byte-identical: edits undone, created files
+// and the folders made for them gone; a shell in the run is named.
+func TestAbortPutsFilesBack(t *testing.T) {
+	t.Parallel()
+	h := writing(t)
+	must(t, os.WriteFile(filepath.Join(h.root, "a.txt"), []byte("old"), 0o640))
+	before := tree(t, h.root)
+	r := h.execute(t, plan(t, put("a.txt", "1"), put("a.txt", "2"), put("deep/er/b.txt", "new"), call("sh", ""), call("fail", "")), engine.Options{})
+	if after := tree(t, h.root); after != before {
+		t.Errorf("tree is %s, was %s", after, before)
+	}
+	if info, err := os.Stat(filepath.Join(h.root, "a.txt")); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v %v", info.Mode(), err)
+	}
+	event := h.log.Query(eventlog.Query{Kinds: []eventlog.Kind{eventlog.FilesRolledBack}})
+	if len(event) != 1 || event[0].Data["uncovered"] != true || len(r.Rollback.Files) != 4 || !r.Results[0].RolledBack {
+		t.Errorf("%+v, rollback %+v", event, r.Rollback)
+	}
+}
+
+// B-FILE-2: what a person changed since stays and is named; a conversation's files stay.
+func TestAbortSparesOthersWork(t *testing.T) {
+	t.Parallel()
+	h := writing(t)
+	h.tools["person"] = hand{effects: reads, run: func(context.Context, tool.Call, tool.Env) (tool.Execution, error) {
+		return tool.Execution{}, os.WriteFile(filepath.Join(h.root, "a.txt"), []byte("by hand"), 0o644)
+	}}
+	r := h.execute(t, plan(t, put("a.txt", "1"), put("b.txt", "1"), call("person", ""), call("fail", "")), engine.Options{})
+	if got := tree(t, h.root); got != "a.txt=by hand" || len(r.Rollback.Conflicts) != 1 || r.Rollback.Conflicts[0] != "a.txt" {
+		t.Errorf("%s, %+v", got, r.Rollback)
+	}
+	p := plan(t, put("c.txt", "kept"), call("fail", ""))
+	p.ID = "chat"
+	if h.execute(t, p, engine.Options{FileRollback: engine.FilesStay}); !strings.Contains(tree(t, h.root), "c.txt=kept") {
+		t.Error("a conversation's file was reverted")
+	}
+}
+
+// B-FILE-1: what cannot be kept is not changed.
+func TestNoChangeWithoutItsRecord(t *testing.T) {
+	t.Parallel()
+	h := writing(t)
+	must(t, os.WriteFile(filepath.Join(h.root, "a.txt"), []byte("old"), 0o644))
+	h.undo.Close() // stands for a disk that takes nothing more
+	r := h.execute(t, plan(t, put("a.txt", "new"), put("dir/b.txt", "new")), engine.Options{})
+	if tree(t, h.root) != "a.txt=old" || !strings.Contains(r.Results[0].Error, "was not changed, because what it was could not be kept") {
+		t.Errorf("%s, %+v", tree(t, h.root), r.Results)
+	}
+}
