@@ -51,7 +51,7 @@ func (f *files) replaceOnce(path string, content []byte, mode os.FileMode, verif
 	if err := writable(p); err != nil {
 		return tool.Info{}, err
 	}
-	dir, made, err := openParent(p)
+	dir, made, err := openParent(p, true)
 	if err != nil {
 		return tool.Info{}, err
 	}
@@ -86,8 +86,8 @@ func writable(p place) error {
 
 // openParent opens the folder of a place, component by component and never
 // through a link, because the place is resolved: a link that turns up is a tree
-// that moved. It returns the folders it made, deepest first.
-func openParent(p place) (*os.Root, []string, error) {
+// that moved. It returns the folders it made, deepest first, where it may.
+func openParent(p place, mayMake bool) (*os.Root, []string, error) {
 	cur, err := p.door.root.OpenRoot(".")
 	if err != nil {
 		return nil, nil, pathFault(p.spelled, err)
@@ -96,7 +96,7 @@ func openParent(p place) (*os.Root, []string, error) {
 	done := ""
 	for _, name := range components(filepath.Dir(p.rel)) {
 		done = filepath.Join(done, name)
-		next, isNew, err := enter(cur, name)
+		next, isNew, err := enter(cur, name, mayMake)
 		cur.Close()
 		if isNew {
 			made = append([]string{done}, made...)
@@ -115,10 +115,10 @@ func openParent(p place) (*os.Root, []string, error) {
 	return cur, made, nil
 }
 
-// enter opens a folder below dir and makes it where it is missing.
-func enter(dir *os.Root, name string) (next *os.Root, made bool, err error) {
+// enter opens a folder below dir and makes it where it is missing and it may.
+func enter(dir *os.Root, name string, mayMake bool) (next *os.Root, made bool, err error) {
 	fi, err := dir.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && mayMake {
 		failed := dir.Mkdir(name, 0o777)
 		if failed != nil && !errors.Is(failed, fs.ErrExist) {
 			return nil, false, failed

@@ -242,3 +242,41 @@ func TestScratchFolder(t *testing.T) {
 }
 
 func (b *bench) config() Config { return b.Substrate.(*local).cfg }
+
+// B087: what a call created can be taken away again, and nothing else.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	b := open(t, nil)
+	fsys := b.FS().(tool.Remover)
+	b.put(t, "d/sub/f.txt", "content")
+	b.link(t, "d/sub/f.txt", "link")
+	b.link(t, "../outside", "out")
+	os.WriteFile(filepath.Join(b.outside, "o"), []byte("keep"), 0o644)
+	no := errors.New("changed since")
+	var seen string
+	if err := fsys.Remove("d/sub/f.txt", func(now []byte, err error) error { seen = string(now); return no }); !errors.Is(err, no) || seen != "content" {
+		t.Errorf("refused by the caller: %v, seen %q", err, seen)
+	}
+	for path, word := range map[string]string{
+		"link": "a link", "out/o": "outside the working directory", "../outside/o": "outside the working directory", ".": "outside", "d": "not empty",
+	} {
+		if err := fsys.Remove(path, accept); !strings.Contains(faultText(err), word) {
+			t.Errorf("%q: got %v, want %q", path, err, word)
+		}
+	}
+	missing := false
+	if err := fsys.Remove("none/x", func(_ []byte, err error) error { missing = errors.Is(err, fs.ErrNotExist); return nil }); err != nil || !missing {
+		t.Errorf("nothing there: %v", err)
+	}
+	for _, path := range []string{"d/sub/f.txt", "d/sub", "d"} {
+		if err := fsys.Remove(path, accept); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := os.Lstat(filepath.Join(b.root, path)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there", path)
+		}
+	}
+	if content(t, filepath.Join(b.outside, "o")) != "keep" {
+		t.Error("a file outside was removed")
+	}
+}

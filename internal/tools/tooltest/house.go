@@ -252,6 +252,27 @@ func (w *writer) Replace(ctx context.Context, path string, r tool.Replacement) (
 	return ir.FileChange{Path: path, Resolved: info.Path, Before: before, After: ir.DigestBytes(r.Content)}, nil
 }
 
+// Remove takes away a file if its content is what the caller expects.
+func (w *writer) Remove(_ context.Context, path string, expect ir.Digest) (ir.FileChange, error) {
+	fsys, ok := w.files.FS.(tool.Remover)
+	if !ok {
+		return ir.FileChange{}, errors.ErrUnsupported
+	}
+	err := fsys.Remove(path, func(now []byte, err error) error {
+		if err != nil {
+			return &tool.StaleError{Path: path}
+		}
+		if ir.DigestBytes(now) != expect {
+			return &tool.StaleError{Path: path, Fresh: bytes.Clone(now)}
+		}
+		return nil
+	})
+	if err != nil {
+		return ir.FileChange{}, err
+	}
+	return ir.FileChange{Path: path, Resolved: path, Before: expect}, nil
+}
+
 // spawner runs commands unredacted and keeps all output: bounds are dispatch's.
 type spawner struct{ sub tool.Substrate }
 
