@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"car/internal/assistant/llm"
 	"car/internal/assistant/store"
@@ -172,7 +173,7 @@ func TestSendAcknowledgesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.of(KindInferenceStarted)
-	for i := range maxQueue {
+	for i := range store.MaxWaiting {
 		if err := c.Send(t.Context(), Input{Text: "more"}); err != nil {
 			t.Fatalf("input %d: %v", i, err)
 		}
@@ -322,6 +323,61 @@ func TestNothingRunsUnrecorded(t *testing.T) {
 	}
 }
 
+// A-DUR-3: the results of a step are on disk before the model is asked again, or it
+// is not asked.
+func TestNoInferenceWithoutCheckpoint(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, callsTools("read_file", `{"path":"a"}`))
+	s := &failing{Store: h.db}
+	h.config.Store = s
+	h.hands.tools["read_file"] = func(context.Context, map[string]any) ir.ActionResult { s.append = errors.New("disk on fire"); return ok("x") }
+	end := mustEnd[Failure](t, h.say(Input{Text: "go"}))
+	if end.Error != "durable checkpoint failed before inference: disk on fire" || len(h.model.requests()) != 1 {
+		t.Errorf("after %d requests: %+v", len(h.model.requests()), end)
+	}
+}
+
+// P-SCALE-1: a transcript is read once, however many turns follow.
+func TestTranscriptIsReadOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, says("a"), says("b"))
+	s := &failing{Store: h.db}
+	h.config.Store = s
+	c, f := h.start()
+	for range 2 {
+		if err := c.Send(t.Context(), Input{Text: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		f.end()
+	}
+	if s.loads != 1 {
+		t.Errorf("read %d times", s.loads)
+	}
+}
+
+// A-SVC-11: a session that another process took over while this one was silent ends
+// its run and accepts nothing more.
+func TestLostLeaseStopsTheConversation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := bareConversation(t)
+		c.svc.cfg.Store.(*notebook).beat = &store.LeaseLostError{Session: "s1"}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c.current = newRun(c, waitingInput{}, cancel)
+		c.beat(t.Context())
+		if !errors.Is(context.Cause(ctx), errCanceled) {
+			t.Error("the run goes on")
+		}
+		var lost *store.LeaseLostError
+		if err := c.Send(t.Context(), Input{Text: "more"}); !errors.As(err, &lost) {
+			t.Errorf("Send: %v", err)
+		}
+		if n := bodies[Notice](told(c)); len(n) != 1 || n[0].Code != CodeSessionBusy {
+			t.Errorf("notices %+v", n)
+		}
+	})
+}
+
 // A-EVT-1: a defect inside a run is an end like any other.
 func TestPanicIsAnEnd(t *testing.T) {
 	t.Parallel()
@@ -343,9 +399,11 @@ func TestPanicIsAnEnd(t *testing.T) {
 type failing struct {
 	Store
 	messages, turn, append, open error
+	loads                        int
 }
 
 func (s *failing) Messages(ctx context.Context, id string) ([]store.Message, error) {
+	s.loads++
 	if s.messages != nil {
 		return nil, s.messages
 	}

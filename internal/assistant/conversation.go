@@ -144,8 +144,6 @@ func (c *Conversation) refusal() error {
 		return errClosed
 	case c.lost != nil:
 		return c.lost
-	case len(c.queue) >= maxQueue:
-		return fmt.Errorf("%d inputs wait already: let one be delivered, or take one back", maxQueue)
 	}
 	return nil
 }

@@ -88,6 +88,19 @@ func TestGoalIsReached(t *testing.T) {
 	}
 }
 
+// A-GOAL-2: every iteration has its own steps.
+func TestGoalIterationsHaveTheirOwnSteps(t *testing.T) {
+	t.Parallel()
+	h, _ := seeking(t, passesAt(2), append(writes(1), writes(2)...)...)
+	h.opts.MaxSteps = 2
+	mustEnd[Done](t, h.say(goalOf(0)))
+	for i, req := range h.model.requests() {
+		if req.ToolChoice.Mode == llm.ToolNone {
+			t.Errorf("request %d was made without tools", i+1)
+		}
+	}
+}
+
 // A-GOAL-4: the anchor opens every iteration: the objective word for word, the check,
 // the last verdict with its output as data, which iteration of how many.
 func TestAnchorOpensEveryIteration(t *testing.T) {

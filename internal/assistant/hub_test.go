@@ -89,7 +89,7 @@ func TestReaderTooFarBehindIsLetGo(t *testing.T) {
 		h := newHub("s1", time.Now)
 		events, leave := h.subscribe(0)
 		defer leave()
-		for range lagLimit + 2 {
+		for range lagLimit + 10 {
 			h.publish(1, Notice{Code: "n"})
 		}
 		var last Event
@@ -100,9 +100,9 @@ func TestReaderTooFarBehindIsLetGo(t *testing.T) {
 			t.Errorf("the last event is %+v", last)
 		}
 		h.publish(1, Done{})
-		back, leave2 := h.subscribe(lagLimit)
+		back, leave2 := h.subscribe(lagLimit + 8)
 		defer leave2()
-		for want := uint64(lagLimit + 1); want <= lagLimit+3; want++ {
+		for want := uint64(lagLimit + 9); want <= lagLimit+11; want++ {
 			if e := <-back; e.Seq != want {
 				t.Errorf("got event %d, want %d", e.Seq, want)
 			}
@@ -112,8 +112,8 @@ func TestReaderTooFarBehindIsLetGo(t *testing.T) {
 		if n, ok := (<-old).Body.(Notice); !ok || n.Code != "lagged" {
 			t.Error("a gap was not told")
 		}
-		if e := <-old; lagLimit+3-e.Seq+1 < ringSize {
-			t.Errorf("only the last %d events are kept", lagLimit+3-e.Seq+1)
+		if e := <-old; lagLimit+11-e.Seq+1 < ringSize {
+			t.Errorf("only the last %d events are kept", lagLimit+11-e.Seq+1)
 		}
 		h.close(time.Second)
 	})

@@ -10,8 +10,6 @@ const (
 	maxPauses = 5
 	// maxCuts bounds the continuations after a reply that broke off in mid-text (A-LLM-10).
 	maxCuts = 2
-	// maxQueue bounds the inputs that wait for their turn (A-SVC-4).
-	maxQueue = 16
 
 	// resultBytes and stepBytes bound what a model reads of one call and of one step (A-LOOP-17).
 	resultBytes = 16 << 10

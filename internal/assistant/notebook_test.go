@@ -16,8 +16,10 @@ import (
 // fake time, where no database can wait.
 type notebook struct {
 	Store
-	answer error
+	answer, beat error
 }
+
+func (n *notebook) BeatLease(context.Context, string) error { return n.beat }
 
 func (n *notebook) Ask(context.Context, store.Question) error { return nil }
 

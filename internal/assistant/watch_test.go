@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"car/internal/assistant/llm"
 	"car/internal/engine/ir"
 )
 
@@ -51,6 +52,7 @@ func TestWatchSeesRounds(t *testing.T) {
 		{"a round of five", false, func(i int) (string, string, string) { return fmt.Sprint("t", i%5), "1", "x" }, 11, 0},
 		{"other arguments", false, func(i int) (string, string, string) { return "a", fmt.Sprint(i), "x" }, 0, 0},
 		{"another result", false, func(i int) (string, string, string) { return "a", "1", fmt.Sprint(i) }, 0, 0},
+		{"another result now and then", false, func(i int) (string, string, string) { return "a", "1", fmt.Sprint(i % 3 / 2) }, 0, 0},
 		{"switched off", true, func(int) (string, string, string) { return "a", "1", "x" }, 0, 0},
 	}
 	for _, tc := range cases {
@@ -97,11 +99,12 @@ func TestBudgets(t *testing.T) {
 	for name, b := range map[string]Budget{
 		"requests":   {Requests: 5},
 		"tool calls": {ToolCalls: 5},
-		"tokens":     {Tokens: 9000},
+		"tokens":     {Tokens: 500},
 		"USD":        {CostMicros: 50},
 	} {
 		h := newHouse(t, callsTools("read_file", `{"path":"a"}`))
 		h.model.forever = true
+		h.model.script[0].usage = &llm.Usage{Input: 90, Output: 10}
 		n := 0
 		h.hands.tools["read_file"] = func(context.Context, map[string]any) ir.ActionResult {
 			n++
@@ -113,6 +116,9 @@ func TestBudgets(t *testing.T) {
 		end := mustEnd[Failure](t, events)
 		if end.Code != CodeBudget || !strings.Contains(end.Error, name) {
 			t.Errorf("%s: ended with %+v", name, end)
+		}
+		if got := len(h.model.requests()); got != 5 {
+			t.Errorf("%s: %d requests", name, got)
 		}
 		warned := 0
 		for _, n := range bodies[Notice](events) {
