@@ -49,10 +49,11 @@ type Model struct {
 	text []string
 	now  time.Time
 
-	// gen numbers the pictures of the pane that a person has to have seen; drawn is
-	// the last one the screen reported. typing says that keys are going elsewhere.
-	gen, drawn uint64
-	typing     bool
+	// gen numbers the pictures of the pane that a person has to have seen, first is
+	// the one it opened with, drawn the last one the screen reported. typing says that
+	// keys are going elsewhere.
+	gen, first, drawn uint64
+	typing            bool
 }
 
 // Open reports whether there is a question.
@@ -85,9 +86,9 @@ func (m Model) Asked(p assistant.ApprovalPending, typing bool) Model {
 		m.prompts = append(m.prompts, prompt{group: p.Group, pending: []assistant.ApprovalPending{p}})
 		if len(m.prompts) == 1 {
 			m = m.changed()
+			m.first, m.typing = m.gen, typing
 		}
 	}
-	m.typing = m.typing || typing
 	return m.fit()
 }
 
@@ -132,11 +133,16 @@ func (m Model) Drawn(gen uint64) Model {
 	return m
 }
 
-// Paused tells the pane that the person has stopped typing elsewhere.
-func (m Model) Paused() Model {
-	m.typing = false
+// Typing tells the pane whether the person is typing elsewhere; while they are it
+// takes no keys.
+func (m Model) Typing(yes bool) Model {
+	m.typing = yes
 	return m
 }
+
+// Turning reports whether the pane had the keys and is waiting for its next picture
+// to be drawn: keys pressed meanwhile are meant for it and answer nothing.
+func (m Model) Turning() bool { return m.Open() && !m.typing && m.drawn >= m.first && m.drawn < m.gen }
 
 // Resize gives the pane its place on the screen.
 func (m Model) Resize(width, height int, th theme.Theme) Model {

@@ -221,8 +221,8 @@ func TestDeafUntilDrawn(t *testing.T) {
 	if answers(typing, key("y")) {
 		t.Error("a key answered in the middle of typing")
 	}
-	if typing = typing.Paused(); !answers(typing, key("y")) {
-		t.Error("after a pause a key does not answer")
+	if typing = typing.Typing(false); !answers(typing, key("y")) {
+		t.Error("a person who turned to the prompt can not answer it")
 	}
 }
 

@@ -5,7 +5,7 @@
 //     yes is offered only when every line has been on the screen (B011, P-GUARD-2).
 //   - Keys typed before it appeared do not answer it. It is deaf until the screen
 //     reports that its present picture was drawn, and, while somebody is typing,
-//     until they pause. Enter never approves. A paste never answers.
+//     until they turn to it. Enter never approves. A paste never answers.
 //   - Questions which need the same authority are one prompt that lists each
 //     (P-GUARD-3); several prompts have a counter and next and previous.
 //   - It closes itself when somebody else decided, and says so.

@@ -253,6 +253,9 @@ func (m Model) footer(p prompt) []string {
 	if p.sent {
 		return []string{th.Dim.Render(ansi.Truncate("  answered, waiting for it to be recorded", m.width, ""))}
 	}
+	if m.typing {
+		return flow([]string{th.Key.Render("tab") + " to answer; you are typing"}, m.width)
+	}
 	key := th.Key
 	if !m.Armed() {
 		key = th.Off
