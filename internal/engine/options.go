@@ -45,6 +45,9 @@ type Options struct {
 	// Cancel, once closed, stops the run between levels; work in flight finishes (E-EXEC-11).
 	Cancel  <-chan struct{}
 	Refusal Refusal
+	// AfterFailure is the first action that follows a call of the same step which was
+	// refused before it came here; empty is none. It and what comes later follow a failure (E-FAIL-6).
+	AfterFailure ir.ActionID
 	// StableID refuses a replanned proposal that does not keep the id of the first.
 	StableID bool
 	// Turn numbers the conversation's turn, for the log; 0 is none.

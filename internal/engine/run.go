@@ -321,6 +321,9 @@ func (r *run) consequential(i int) bool {
 }
 
 func (r *run) earlierFailure(i int) bool {
+	if first, ok := r.byID[r.opts.AfterFailure]; ok && i >= first {
+		return true
+	}
 	for j := range i {
 		if r.isSettled(j) && !r.worked(j) {
 			return true
