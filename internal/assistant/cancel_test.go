@@ -330,7 +330,10 @@ func TestNoInferenceWithoutCheckpoint(t *testing.T) {
 	h := newHouse(t, callsTools("read_file", `{"path":"a"}`))
 	s := &failing{Store: h.db}
 	h.config.Store = s
-	h.hands.tools["read_file"] = func(context.Context, map[string]any) ir.ActionResult { s.append = errors.New("disk on fire"); return ok("x") }
+	h.hands.tools["read_file"] = func(context.Context, map[string]any) ir.ActionResult {
+		s.append = errors.New("disk on fire")
+		return ok("x")
+	}
 	end := mustEnd[Failure](t, h.say(Input{Text: "go"}))
 	if end.Error != "durable checkpoint failed before inference: disk on fire" || len(h.model.requests()) != 1 {
 		t.Errorf("after %d requests: %+v", len(h.model.requests()), end)

@@ -186,6 +186,20 @@ func TestTurnThroughTheRealEngine(t *testing.T) {
 	}
 }
 
+// D-2, E-FAIL-6: behind a call that could not be read, edits go on and a push is skipped.
+func TestNothingIrreversibleBehindALostCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, callsTools("read_file", `{"path":`, "write_file", `{"path":"a.txt","content":"x"}`, "shell", `{"command":"echo push"}`), says("ok"))
+	events := b.say(Input{Text: "go"})
+	texts := resultTexts(b.house)
+	if !strings.HasPrefix(texts[0], "[REJECTED]") || strings.HasPrefix(texts[1], "[") || texts[2] != "[Skipped] an earlier call of this step did not succeed" {
+		t.Errorf("the model read %q", texts)
+	}
+	if len(bodies[ApprovalPending](events)) != 0 {
+		t.Error("somebody was asked about a call that would not run")
+	}
+}
+
 // A-SVC-8, B005 with real processes: a cancel kills what runs, and every call has
 // its one result.
 func TestCancelKillsARealProcess(t *testing.T) {

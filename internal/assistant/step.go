@@ -69,7 +69,8 @@ func (r *run) dispatch(ctx context.Context, plan []*call) (map[ir.ActionID]ir.Ac
 	if len(p.Actions) == 0 {
 		return w.results, nil
 	}
-	out, err := r.c.runtime.Engine.Execute(ctx, p, engine.Options{Session: r.c.id, Turn: r.number, Refusal: engine.RefuseAction, Observer: w})
+	out, err := r.c.runtime.Engine.Execute(ctx, p, engine.Options{Session: r.c.id, Turn: r.number, Refusal: engine.RefuseAction,
+		AfterFailure: afterRefusal(plan), Observer: w})
 	for _, res := range out.Results {
 		if res.Status >= ir.Rejected { // the engine may have been stopped before it settled all
 			w.Finished(res)
@@ -80,6 +81,21 @@ func (r *run) dispatch(ctx context.Context, plan []*call) (map[ir.ActionID]ir.Ac
 		return w.results, r.failure(ctx, CodeEngine, "the engine stopped, because a record could not be written: "+err.Error())
 	}
 	return w.results, nil
+}
+
+// afterRefusal is the first call that reaches the engine after one that did not:
+// what cannot be taken back does not run behind a call that was lost (D-2).
+func afterRefusal(plan []*call) ir.ActionID {
+	lost := false
+	for _, c := range plan {
+		switch {
+		case c.refusal != nil:
+			lost = true
+		case lost:
+			return c.id
+		}
+	}
+	return ""
 }
 
 // proposal makes one action of each call that may run (A-LOOP-2). Read-only calls
