@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"car/internal/engine/dispatch"
@@ -87,9 +88,14 @@ func (r *run) attempt(ctx context.Context, i, n int) (dispatch.Attempt, string) 
 	done := r.rt.dispatcher.Run(ctx, ticket, view, func(tail string) {
 		r.opts.Observer.Progress(a.ID, tail, r.rt.cfg.Now().Sub(start))
 	})
+	if done.Err == nil && a.Type == ir.ToolCall && a.InvocationMode == ir.OneShot {
+		if findings := r.adm.CheckOutput(i, done.Execution.Output); len(findings) > 0 {
+			done.Err, done.Class = fmt.Errorf("output validation: %s", strings.Join(findings, "; ")), ir.ClassValidation
+		}
+	}
 	if done.Err == nil {
 		if done.Err = r.land(a, buffer, done); done.Err != nil {
-			done.Class = ir.ClassValidation
+			done.Class = dispatch.ClassOfText(done.Err.Error(), a.Type == ir.ToolCall)
 		}
 	}
 	buffer.Discard()

@@ -52,11 +52,48 @@ type Previewer interface {
 
 // Admitter is the one issuer of tickets. Safe for concurrent use.
 type Admitter struct {
-	cfg     Config
-	schemas *schema.Set
+	cfg Config
 
-	mu    sync.Mutex
-	gates []Gate // guarded by mu, replaced as a whole
+	mu sync.Mutex
+	// Guarded by mu. gates is replaced as a whole; schemas are compiled when first
+	// met, and again when a tool's text changes.
+	gates   []Gate
+	schemas map[string]compiled
+}
+
+// compiled is a tool's schema with the text it was made of.
+type compiled struct {
+	raw    string
+	schema *schema.Schema
+}
+
+// CheckOutput lists what is wrong with the output of the action at index i by its
+// tool's return schema.
+func (a *Admission) CheckOutput(i int, output any) []string {
+	returns := a.items[i].spec.Returns
+	if len(returns) == 0 {
+		return nil
+	}
+	rules, err := schema.Compile(returns)
+	if err != nil {
+		return []string{"invalid return JSON schema: " + err.Error()}
+	}
+	return rules.CheckOutput(output)
+}
+
+// schemaOf is the compiled schema of a tool's parameters.
+func (a *Admitter) schemaOf(s tool.Spec) (*schema.Schema, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if known, ok := a.schemas[s.Name]; ok && known.raw == string(s.Parameters) {
+		return known.schema, nil
+	}
+	made, err := schema.Compile(s.Parameters)
+	if err != nil {
+		return nil, fmt.Errorf("tool '%s': %w", s.Name, err)
+	}
+	a.schemas[s.Name] = compiled{string(s.Parameters), made}
+	return made, nil
 }
 
 // New checks the configuration and compiles every tool's schema.
@@ -76,11 +113,7 @@ func New(c Config) (*Admitter, error) {
 	if c.GateTimeout == 0 {
 		c.GateTimeout = 10 * time.Second
 	}
-	set, err := schema.CompileSet(c.Tools.Schemas())
-	if err != nil {
-		return nil, fmt.Errorf("admit: %w", err)
-	}
-	return &Admitter{cfg: c, schemas: set, gates: slices.Clone(c.Gates)}, nil
+	return &Admitter{cfg: c, schemas: map[string]compiled{}, gates: slices.Clone(c.Gates)}, nil
 }
 
 // Options say how one proposal is judged.

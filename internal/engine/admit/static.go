@@ -209,7 +209,11 @@ func (adm *Admission) validateCall(it *item) []string {
 		return []string{fmt.Sprintf("unknown tool: %s", it.action.Tool)}
 	}
 	it.tool, it.spec = t, t.Spec()
-	if findings := adm.by.schemas.Check(it.action.Tool, it.action.Parameters); len(findings) > 0 {
+	rules, err := adm.by.schemaOf(it.spec)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if findings := rules.Check(it.action.Parameters); len(findings) > 0 {
 		return findings
 	}
 	effects, err := t.Effects(adm.call(it, 1))

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"car/internal/engine/admit"
@@ -126,11 +128,36 @@ func classify(outer, limited context.Context, g admit.Grant, err error) (error, 
 		return err, ir.ClassRejectedByPolicy, terminal
 	case isFault && f.Kind == tool.BadArgs:
 		return err, ir.ClassValidation, terminal
-	case g.Tool == nil:
-		return err, ir.ClassUnknown, terminal
-	default:
+	case isFault:
 		return err, ir.ClassToolError, terminal
+	default:
+		return err, ClassOfText(err.Error(), g.Tool != nil), terminal
 	}
+}
+
+// ClassOfText names the class of a failure that carries no type, by the words of
+// the reference's own errors (E-FAIL-4). A denial counts where it begins the
+// text; one that a tool wraps is the tool's own failure.
+func ClassOfText(text string, isTool bool) ir.ErrorClass {
+	lower := strings.ToLower(text)
+	has := func(part string) bool { return strings.Contains(lower, part) }
+	switch {
+	case has("callback timed out"):
+		return ir.ClassTimeout
+	case strings.HasPrefix(lower, "denied by policy:"), strings.HasPrefix(lower, "rejected by policy:"):
+		return ir.ClassRejectedByPolicy
+	case slices.ContainsFunc(validationWords, has):
+		return ir.ClassValidation
+	case isTool:
+		return ir.ClassToolError
+	default:
+		return ir.ClassUnknown
+	}
+}
+
+var validationWords = []string{
+	"jcs/i-json validation", "output validation:", "invalid return json schema", "must return exact envelope {output,state_changes}",
+	"state_changes must be an object", "state_changes keys do not match", "state_changes serialization failed",
 }
 
 // receipt is what the outcome row keeps: enough to answer a resume, redacted (D-23).

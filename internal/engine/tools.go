@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"car/internal/engine/admit"
+	"car/internal/engine/ir"
+	"car/internal/engine/tool"
+)
+
+// Toolbox is a set of tools that can change while the engine runs (E-TOOL-1),
+// in front of one that does not. A call goes to the tool registered here and,
+// only when that one says by type that it is not its own, to the one behind
+// (E-EXEC-4). Safe for concurrent use.
+type Toolbox struct {
+	behind admit.Tools
+
+	mu     sync.RWMutex
+	byName map[string]tool.Tool
+}
+
+// NewToolbox makes a toolbox in front of other tools, nil for none.
+func NewToolbox(behind admit.Tools) *Toolbox {
+	return &Toolbox{behind: behind, byName: map[string]tool.Tool{}}
+}
+
+// Register adds a tool, in place of one of the same name.
+func (b *Toolbox) Register(t tool.Tool) error {
+	name := t.Spec().Name
+	if name == "" {
+		return errors.New("register tool: Spec.Name is empty")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.byName[name] = t
+	return nil
+}
+
+// Unregister takes a tool away and tells whether there was one.
+func (b *Toolbox) Unregister(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, ok := b.byName[name]
+	delete(b.byName, name)
+	return ok
+}
+
+// Lookup finds a tool.
+func (b *Toolbox) Lookup(name string) (tool.Tool, bool) {
+	b.mu.RLock()
+	front, ok := b.byName[name]
+	b.mu.RUnlock()
+	var back tool.Tool
+	found := false
+	if b.behind != nil {
+		back, found = b.behind.Lookup(name)
+	}
+	switch {
+	case ok && found:
+		return fallback{front, back}, true
+	case ok:
+		return fallback{front, nil}, true
+	default:
+		return back, found
+	}
+}
+
+// Schemas lists all tools by name.
+func (b *Toolbox) Schemas() []ir.ToolSchema {
+	all := map[string]ir.ToolSchema{}
+	if b.behind != nil {
+		for _, s := range b.behind.Schemas() {
+			all[s.Name] = s
+		}
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for name, t := range b.byName {
+		s := t.Spec()
+		all[name] = ir.ToolSchema{Name: name, Source: ir.UserDefined, Description: s.Description, Parameters: s.Parameters,
+			Returns: s.Returns, RateLimit: s.RateLimit, CacheTTLSecs: uint64(s.CacheTTL.Seconds())}
+	}
+	out := make([]ir.ToolSchema, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, all[name])
+	}
+	return out
+}
+
+// fallback is a tool with the one behind it, which may be nil.
+type fallback struct {
+	tool.Tool
+	behind tool.Tool
+}
+
+// Run tries the tool, then the one behind it. Words that only sound like "not
+// mine" are the tool's own failure.
+func (f fallback) Run(ctx context.Context, c tool.Call, e tool.Env) (tool.Execution, error) {
+	ran, err := f.Tool.Run(ctx, c, e)
+	var fault *tool.Fault
+	if !errors.As(err, &fault) || fault.Kind != tool.Unhandled {
+		return ran, err
+	}
+	if f.behind == nil {
+		return tool.Execution{}, fmt.Errorf("no handler for tool '%s'", c.Tool)
+	}
+	return f.behind.Run(ctx, c, e)
+}
+
+// Preview shows what the tool shows, if it can.
+func (f fallback) Preview(ctx context.Context, c tool.Call, files tool.Files) ([]ir.Block, error) {
+	if p, ok := f.Tool.(tool.Previewer); ok {
+		return p.Preview(ctx, c, files)
+	}
+	return nil, nil
+}
