@@ -2,15 +2,23 @@ package policy
 
 import (
 	"fmt"
+	"sync"
 
 	"car/internal/engine/ir"
+	"car/internal/engine/redact"
 	"car/internal/engine/tool"
 )
 
 // Policy judges actions. It is immutable but for rate budgets, and safe for
 // concurrent use.
 type Policy struct {
-	cfg Config
+	cfg      Config
+	table    map[string]*program
+	handlers map[string]handler
+	redactor *redact.Redactor
+	code     func() *codePatterns
+	rules    *ruleSet
+	budgets  *budgets
 }
 
 // New checks the configuration and returns a policy that judges by it.
@@ -18,33 +26,108 @@ func New(c Config) (*Policy, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &Policy{cfg: c}, nil
+	rules, err := compileRules(c.Rules)
+	if err != nil {
+		return nil, err
+	}
+	return &Policy{
+		cfg: c, table: programs(), handlers: handlers(), redactor: redact.New(nil),
+		code: sync.OnceValue(newCodePatterns), rules: rules, budgets: newBudgets(rules, c.Now),
+	}, nil
+}
+
+// With returns a policy that also obeys these files, as a session's own rules
+// add to the global ones and cannot loosen them (G-POL-4). Rate budgets of the
+// files in force before are shared with p.
+func (p *Policy) With(extra ...RuleFile) (*Policy, error) {
+	c := p.cfg
+	c.Rules = append(append([]RuleFile(nil), c.Rules...), extra...)
+	for i := range c.Rules[len(p.cfg.Rules):] {
+		c.Rules[len(p.cfg.Rules)+i].Untrusted = true
+	}
+	n, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	n.budgets.share(p.budgets)
+	return n, nil
 }
 
 // Judge says what policy makes of an action and the effects its tool declared.
-// The same inputs and facts give the same judgement. It takes no rate budget.
+// The same inputs and facts give the same judgement. It takes no rate budget
+// and looks at no state (see Take and CheckState).
 func (p *Policy) Judge(a ir.Action, e tool.Effects) Judgement {
-	j := Judgement{Verdict: Ask, Tier: ir.FullAccess, Reversibility: ir.Irreversible}
-	j.Reasons = append(j.Reasons, Reason{Verdict: Ask, Text: fmt.Sprintf("%s is not known to policy", a.Tool), Rule: "unknown_tool"})
-	for _, f := range p.cfg.Rules {
-		for i, t := range f.Rules.DenyTool {
-			if t == a.Tool {
-				j.Verdict = Deny
-				j.Violations = append(j.Violations, Violation{PolicyName: "deny_tool:" + t, ActionID: a.ID, Reason: "the tool is denied", File: f.Path, Line: f.line("deny_tool", i)})
-			}
-		}
+	j := p.newJudge(a.ID)
+	switch a.Type {
+	case ir.StateRead, ir.StateWrite, ir.Assertion:
+		// The engine's own store: no file, process or network is behind it.
+	default:
+		j.toolCall(a, e)
 	}
-	return j
+	j.staticRules(a)
+	return j.done()
 }
 
-// Take takes one call from every rate budget that governs the action, or none
-// and the violations when one of them is spent (G-POL-2). Admission calls it
-// once for each admitted action.
-func (p *Policy) Take(a ir.Action) []Violation { return nil }
+// toolCall judges a call by what its tool is.
+func (j *judge) toolCall(a ir.Action, e tool.Effects) {
+	switch a.Tool {
+	case "shell":
+		command := text(a.Parameters, "command")
+		j.shellText(command)
+		if e.Shell.Text != "" && e.Shell.Text != command {
+			j.shellText(e.Shell.Text)
+		}
+	case "read_file", "list_dir", "find_files", "grep_files", "write_file", "edit_file":
+		j.fileTool(a)
+		j.declaredTool(a.Tool, e)
+	case "http_request":
+		j.httpRequest(a)
+	case "calculate", "todo_write", "events_query", "shell_output", "shell_kill":
+		// They touch this session's own list, log and jobs.
+	case "web_search":
+		j.tier, j.rev, j.verdict = ir.FullAccess, ir.Reversible, Ask
+		j.network = true
+		j.say(Reason{Verdict: Ask, Rule: ruleTier, Text: "web_search reaches the network"})
+	default:
+		j.unknownTool(a, e)
+	}
+}
 
-// CheckState reports every require_state rule that the action does not meet.
-// get reads a state key.
-func (p *Policy) CheckState(a ir.Action, get func(key string) (any, bool)) []Violation { return nil }
+// declaredTool judges what a tool declared beyond its parameters.
+func (j *judge) declaredTool(name string, e tool.Effects) {
+	if !e.Declared || len(e.Reads)+len(e.Writes)+len(e.Hosts) == 0 {
+		return
+	}
+	c := j.toolCallOf(name)
+	if name == "read_file" || name == "edit_file" || name == "write_file" {
+		e.Reads = nil // judged by the path parameter, where content is shown
+	}
+	if name == "list_dir" || name == "find_files" || name == "grep_files" {
+		e.Reads = nil
+	}
+	j.declared(c, e)
+	j.add(c)
+}
+
+// unknownTool judges a tool that policy does not know: full access, and a
+// question; what it declares may still be refused.
+func (j *judge) unknownTool(a ir.Action, e tool.Effects) {
+	c := j.toolCallOf(a.Tool)
+	c.tier, c.rev, c.verdict, c.reason = ir.FullAccess, ir.Irreversible, Ask, "is a tool that policy does not know"
+	if e.Declared {
+		j.declared(c, e)
+		j.network = j.network || len(e.Hosts) > 0
+		if e.Shell.Text != "" {
+			j.shellText(e.Shell.Text)
+		}
+	} else {
+		j.network = true
+	}
+	if c.verdict != Deny {
+		j.say(Reason{Verdict: Ask, Rule: "unknown_tool", Text: shorten(a.Tool) + " is a tool that policy does not know"})
+	}
+	j.add(c)
+}
 
 func location(file string, line int) string {
 	if line == 0 {

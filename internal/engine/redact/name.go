@@ -38,12 +38,13 @@ func ShapedLikeSecret(name string) bool {
 	case last == "pass":
 		return len(before) > 0 && (isUpper(name) || account(before[len(before)-1]))
 	}
-	for _, end := range []string{"password", "passwd", "passphrase", "secret", "credential", "credentials", "apikey", "secretkey", "privatekey", "accesskey", "authkey", "apitoken", "clientsecret", "pwd"} {
+	for _, end := range []string{"password", "passwd", "passphrase", "secret", "credential", "credentials", "apikey", "secretkey", "privatekey", "accesskey", "authkey", "apitoken", "clientsecret"} {
 		if strings.HasSuffix(last, end) {
 			return true
 		}
 	}
-	return name == "_auth"
+	// PWD and OLDPWD are folders; DB_PWD is not.
+	return name == "_auth" || strings.HasSuffix(last, "pwd") && (len(before) > 0 || last != "pwd" && last != "oldpwd")
 }
 
 // nameWords splits a name at separators and humps, in lower case.

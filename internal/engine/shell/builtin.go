@@ -111,6 +111,9 @@ func (w *walker) eval(s *state, cmd Command, c ctx) []*state {
 	if !ok {
 		cmd.Opaque = "eval runs text that is not known"
 		w.emit(s, cmd, c)
+		// What is known of it is followed all the same: sudo stays sudo.
+		n := *s
+		w.text(&n, joinGuess(cmd.Words[1:]), c.through("eval"), c.posix)
 		return []*state{w.forget(s)}
 	}
 	cmd.Wraps = true
@@ -129,6 +132,26 @@ func (w *walker) forget(s *state) *state {
 	}
 	n.status = statusUnknown
 	return &n
+}
+
+// anyName stands for text that is not known where known text is followed.
+const anyName = "__any"
+
+func joinGuess(words []Word) string {
+	var b strings.Builder
+	for i, a := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		for _, p := range a.Parts {
+			if p.Kind == Unknown {
+				b.WriteString(anyName)
+				continue
+			}
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
 }
 
 func joinStatic(words []Word) (string, bool) {

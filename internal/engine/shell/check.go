@@ -54,7 +54,7 @@ func (w *walker) parse(text string, base uint, posix bool) *source {
 	file, err := w.parser.Parse(strings.NewReader(text), "")
 	if err != nil {
 		w.problem(Unparsed, 0, "the text is not valid shell: %s", parseReason(err))
-		return nil
+		return w.salvage(text, base)
 	}
 	if tooDeep(file) {
 		w.problem(TooDeep, 0, "the text is nested deeper than %d levels", MaxDepth)
@@ -64,6 +64,59 @@ func (w *walker) parse(text string, base uint, posix bool) *source {
 		w.checkPOSIX(file, text)
 	}
 	return &source{text: text, file: file, base: base}
+}
+
+// salvage returns what of a broken text the shell may run all the same: the
+// statements before the error, and the substitutions behind it.
+func (w *walker) salvage(text string, base uint) *source {
+	if w.salvaging {
+		return nil
+	}
+	w.salvaging = true
+	defer func() { w.salvaging = false }()
+	file := &syntax.File{}
+	end := 0
+	for st, err := range w.parser.StmtsSeq(strings.NewReader(text)) {
+		if err != nil {
+			break
+		}
+		file.Stmts = append(file.Stmts, st)
+		end = int(st.End().Offset())
+	}
+	for _, inner := range substitutions(text[min(end, len(text)):]) {
+		if f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(inner), ""); err == nil {
+			file.Stmts = append(file.Stmts, f.Stmts...)
+		}
+	}
+	if len(file.Stmts) == 0 || tooDeep(file) {
+		return nil
+	}
+	return &source{text: text, file: file, base: base}
+}
+
+// substitutions finds $(…) in text by its parentheses, at most a few.
+func substitutions(text string) []string {
+	var out []string
+	for len(out) < 16 {
+		i := strings.Index(text, "$(")
+		if i < 0 {
+			return out
+		}
+		text = text[i+2:]
+		depth := 1
+		for k := 0; k < len(text); k++ {
+			if text[k] == '(' {
+				depth++
+			} else if text[k] == ')' {
+				depth--
+			}
+			if depth == 0 {
+				out = append(out, text[:k])
+				break
+			}
+		}
+	}
+	return out
 }
 
 // parseReason keeps the position and the kind of a syntax error, not the text.

@@ -44,6 +44,8 @@ func (w *walker) environ(s *state, name string) variable {
 		if s.old.known {
 			return scalar(Lit(s.old.path))
 		}
+	case anyName:
+		return unknownVar(AnyVariable, FromVariable)
 	case "IFS":
 		return scalar(Lit(" \t\n"))
 	case "0":
@@ -106,6 +108,9 @@ func (w *walker) param(s *state, pe *syntax.ParamExp, c ctx) (vals []Word, all b
 	case isNumber(name) && name != "0":
 		return w.positional(s, pe)
 	}
+	if pe.Excl && pe.Names == 0 && pe.Index == nil && pe.Exp == nil {
+		return w.indirect(s, name)
+	}
 	v := w.lookup(s, name)
 	if simple(pe) && pe.Index == nil {
 		if v.unset {
@@ -122,12 +127,57 @@ func (w *walker) param(s *state, pe *syntax.ParamExp, c ctx) (vals []Word, all b
 	if vals, ok := w.evaluate(s, pe, c); ok {
 		return vals, true
 	}
+	if len(v.words) == 1 && v.words[0].HasPattern() && !v.words[0].HasUnknown() {
+		if word, ok := trimmedName(pe, v.words[0]); ok {
+			return []Word{word}, true
+		}
+	}
 	return []Word{w.opaqueParam(pe, name, inner)}, false
 }
 
 // simple reports an expansion without operators.
 func simple(pe *syntax.ParamExp) bool {
 	return !pe.Length && !pe.Excl && !pe.Width && pe.Slice == nil && pe.Repl == nil && pe.Names == 0 && pe.Exp == nil
+}
+
+// trimmedName is ${f%.txt} and ${f##*/} of a name that a glob matched: what is
+// left lies in the same folder, or in none.
+func trimmedName(pe *syntax.ParamExp, w Word) (Word, bool) {
+	if pe.Exp == nil {
+		return Word{}, false
+	}
+	some := Part{Kind: Pattern, Text: "*"}
+	switch pe.Exp.Op {
+	case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
+		var keep []Part
+		for _, p := range w.Parts {
+			if p.Kind != Literal {
+				return Word{Parts: append(keep, some)}, true
+			}
+			keep = append(keep, p)
+		}
+	case syntax.RemLargePrefix:
+		if pe.Exp.Word.Lit() == "*/" {
+			return Word{Parts: []Part{some}}, true
+		}
+	}
+	return Word{}, false
+}
+
+// indirect is ${!name}: the variable that name holds the name of.
+func (w *walker) indirect(s *state, name string) ([]Word, bool) {
+	if v, ok := s.vars.get(name); ok && v.ref != "" {
+		return []Word{Lit(v.ref)}, true
+	}
+	target, ok := w.lookup(s, name).static()
+	if ok && isName(target) {
+		v := w.lookup(s, target)
+		if v.unset || len(v.words) == 0 {
+			return nil, true
+		}
+		return v.words[:1], true
+	}
+	return []Word{{Parts: []Part{{Kind: Unknown, Text: "${!" + name + "}", Origin: FromVariable, Var: AnyVariable, Split: true}}}}, false
 }
 
 func isNumber(s string) bool {

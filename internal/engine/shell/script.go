@@ -200,6 +200,9 @@ const (
 	FromMerge
 )
 
+// AnyVariable is the Var of a part that may be the value of any variable.
+const AnyVariable = "*"
+
 // Part is a piece of a word.
 type Part struct {
 	Kind PartKind

@@ -32,8 +32,10 @@ type walker struct {
 	parser *syntax.Parser
 	steps  int
 	full   bool
-	called map[*syntax.Stmt]bool
-	funcs  []pending
+	// salvaging: a broken text is being read for what it may still run.
+	salvaging bool
+	called    map[*syntax.Stmt]bool
+	funcs     []pending
 }
 
 // pending is a function that may never be called.

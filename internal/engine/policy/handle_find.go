@@ -1,0 +1,374 @@
+package policy
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"car/internal/engine/ir"
+	"car/internal/engine/shell"
+)
+
+// search is what a find or fd command looks for.
+type search struct {
+	starts []shell.Word
+	// names are globs that the last name must match; paths are globs over the whole path.
+	names []string
+	paths []string
+	// narrow: some other test leaves out ordinary files or this agent's own.
+	narrow bool
+	// spares: the expression leaves out .car.
+	spares bool
+	open   bool
+}
+
+// findArgs reads find's expression. What it does is judged on the way.
+func (j *judge) findArgs(c *call, act bool) search {
+	args := c.args
+	var s search
+	i := 0
+	for ; i < len(args); i++ {
+		text, ok := args[i].Static()
+		if ok && (text == "-H" || text == "-L" || text == "-P" || strings.HasPrefix(text, "-O") && len(text) > 1) {
+			continue
+		}
+		if ok && text == "-D" {
+			i++
+			continue
+		}
+		if strings.HasPrefix(args[i].Prefix(), "-") || ok && (text == "(" || text == "!" || text == ")") {
+			break
+		}
+		s.starts = append(s.starts, args[i])
+	}
+	if len(s.starts) == 0 {
+		s.starts = []shell.Word{shell.Lit(".")}
+	}
+	negated := false
+	for ; i < len(args); i++ {
+		text, ok := args[i].Static()
+		if !ok {
+			s.open = true
+			continue
+		}
+		not := negated
+		negated = text == "!" || text == "-not"
+		value := func() string {
+			i++
+			if i >= len(args) {
+				return ""
+			}
+			v, known := args[i].Static()
+			if !known {
+				s.open = true
+				return "*"
+			}
+			return v
+		}
+		switch text {
+		case "-name", "-iname", "-lname", "-ilname":
+			if v := value(); !not {
+				s.names = append(s.names, v)
+			}
+		case "-path", "-wholename", "-ipath", "-iwholename", "-regex", "-iregex":
+			v := value()
+			if strings.Contains(v, ".car") && (not || i+1 < len(args) && args[i+1].String() == "-prune") {
+				s.spares = true
+			} else if !not && (i+1 >= len(args) || args[i+1].String() != "-prune") {
+				s.paths = append(s.paths, v)
+			}
+		case "-empty", "-executable":
+			s.narrow = s.narrow || !not
+		case "-type":
+			if value() != "f" && !not {
+				s.narrow = true
+			}
+		case "-newer", "-anewer", "-cnewer", "-samefile":
+			i++
+			if act && i < len(args) {
+				j.look(c, args[i], false)
+			}
+		case "-files0-from":
+			i++
+			if act && i < len(args) {
+				j.read(c, args[i], false)
+				s.open = true
+			}
+		case "-fprint", "-fprint0", "-fls":
+			i++
+			if act && i < len(args) {
+				j.write(c, args[i], creates)
+			}
+		case "-fprintf":
+			i += 2
+			if act && i-1 < len(args) {
+				j.write(c, args[i-1], creates)
+			}
+		case "-exec", "-execdir", "-ok", "-okdir":
+			for i++; i < len(args); i++ {
+				if t := args[i].String(); t == ";" || t == "+" {
+					break
+				}
+			}
+		case "-delete":
+			if act {
+				j.findDelete(c, s)
+			}
+		case "-mindepth", "-maxdepth", "-size", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-user", "-group", "-perm", "-inum", "-links", "-uid", "-gid", "-fstype", "-printf", "-newermt", "-used", "-xtype", "-context":
+			i++
+		}
+	}
+	return s
+}
+
+func (j *judge) find(c *call) bool {
+	j.apply(c)
+	s := j.findArgs(c, true)
+	for _, w := range s.starts {
+		j.look(c, w, true)
+	}
+	return true
+}
+
+// findDelete judges removing what a search finds.
+func (j *judge) findDelete(c *call, s search) {
+	for _, w := range s.starts {
+		for _, at := range j.places(c, w, true) {
+			hits := j.searched(at, s)
+			if len(hits) == 0 && at.zone == inside && at.guard != governance {
+				c.raise(ir.SandboxEdit, ir.Irreversible, "removes files inside the root")
+				continue
+			}
+			if len(hits) == 0 {
+				hits = []where{at}
+			}
+			for _, h := range hits {
+				j.writeAt(c, h, deletesTree)
+			}
+		}
+	}
+}
+
+// searched lists the protected and secret places that a search below at may
+// come upon.
+func (j *judge) searched(at where, s search) []where {
+	if at.zone != inside || at.guard != noGuard {
+		return nil
+	}
+	var out []where
+	hit := func(abs string) {
+		w := j.r.resolve("/", abs, false)
+		w.text = at.text
+		out = append(out, w)
+	}
+	if rel, ok := below(at.abs, j.p.cfg.Root+"/.car"); ok && rel != "." && !s.spares {
+		car := j.p.cfg.Root + "/.car"
+		switch {
+		case len(s.names)+len(s.paths) == 0 && !s.narrow:
+			hit(car)
+		case slices.ContainsFunc(s.paths, func(p string) bool { return strings.Contains(p, ".car") }):
+			hit(car)
+		default:
+			for _, abs := range j.filesBelow(car, 400) {
+				if s.matches(at.abs, abs) {
+					hit(abs)
+					break
+				}
+			}
+		}
+	}
+	for _, n := range s.names {
+		if isEnvFile(plainName(n)) || strings.HasPrefix(n, ".env") && hasGlob(n) && n != ".env.example*" {
+			hit(path.Join(at.abs, ".env"))
+		} else if k := j.p.secretOf("/" + n); k >= credential {
+			hit(path.Join(at.abs, n))
+		}
+	}
+	return out
+}
+
+func (s search) matches(start, abs string) bool {
+	for _, n := range s.names {
+		if ok, err := path.Match(strings.ToLower(n), strings.ToLower(path.Base(abs))); err == nil && !ok {
+			return false
+		}
+	}
+	for _, p := range s.paths {
+		rel, _ := below(start, abs)
+		if ok, err := path.Match(strings.ReplaceAll(p, "/", "\x01"), strings.ReplaceAll("./"+rel, "/", "\x01")); err == nil && !ok {
+			return false
+		}
+	}
+	return !s.narrow
+}
+
+// filesBelow lists what is below a folder; without facts, the files that govern.
+func (j *judge) filesBelow(dir string, limit int) []string {
+	if j.p.cfg.Facts == nil {
+		var out []string
+		for _, f := range []string{"", "config.toml", "policies", "policies/main.toml", "intent.json", "tool-labels.json", "production-gates.toml", "mcp.toml", "policy.yaml"} {
+			out = append(out, path.Join(dir, f))
+		}
+		return out
+	}
+	var out []string
+	var walk func(string, int)
+	walk = func(at string, depth int) {
+		list, ok := j.r.children(at)
+		if !ok || depth > 6 {
+			return
+		}
+		out = append(out, at)
+		for _, e := range list {
+			if len(out) > limit {
+				return
+			}
+			abs := path.Join(at, e.Name())
+			if e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
+				walk(abs, depth+1)
+				continue
+			}
+			out = append(out, abs)
+		}
+	}
+	walk(dir, 0)
+	return out
+}
+
+// found turns {} of find -exec into the places that the search may come upon.
+func (j *judge) found(c *call, p shell.Part, from int, w shell.Word) []where {
+	if from >= len(j.calls) || j.calls[from] == nil {
+		return []where{{text: "{}", zone: unknownZone}}
+	}
+	parent := j.calls[from]
+	listed := p.Origin != shell.FromFound
+	s := j.searchOf(parent)
+	if s.open {
+		return []where{{text: "{}", zone: unknownZone}}
+	}
+	if text := w.Prefix(); path.IsAbs(text) && len(w.Parts) > 1 {
+		// /somewhere/{}: below that folder, whatever is found.
+		at := j.place(c, text, true)
+		at.below = true
+		return []where{at}
+	}
+	var out []where
+	for _, start := range s.starts {
+		for _, at := range j.places(parent, start, true) {
+			if hits := j.searched(at, s); len(hits) > 0 {
+				out = append(out, hits...)
+			}
+			at.below, at.listed, at.text, at.isRoot = true, listed, "{} below "+at.text, false
+			if at.rel == "." {
+				at.rel = "…"
+			}
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+func (j *judge) searchOf(c *call) search {
+	if c.row == nil {
+		return search{open: true}
+	}
+	if c.row.check == "fd" {
+		return j.fdSearch(c)
+	}
+	return j.findArgs(c, false)
+}
+
+// fdSearch reads fd's operands: a pattern, then where to start.
+func (j *judge) fdSearch(c *call) search {
+	args := c.args
+	for i, a := range args {
+		if t, _ := a.Static(); t == "-x" || t == "--exec" || t == "-X" || t == "--exec-batch" {
+			args = args[:i]
+			break
+		}
+	}
+	_, operands, _ := c.row.parse(args, false)
+	s := search{starts: []shell.Word{shell.Lit(".")}}
+	if len(operands) > 1 {
+		s.starts = operands[1:]
+	}
+	if len(operands) > 0 {
+		if t, ok := operands[0].Static(); ok && strings.HasPrefix(t, ".env") {
+			s.names = []string{t}
+		}
+		s.narrow = true
+	}
+	if !c.has("-H", "--hidden", "-u", "--unrestricted") {
+		// Hidden names are left out.
+		s.spares = true
+	}
+	return s
+}
+
+func (j *judge) fd(c *call) bool {
+	j.apply(c)
+	s := j.fdSearch(c)
+	for _, w := range s.starts {
+		j.look(c, w, true)
+	}
+	if c.has("-x", "--exec", "-X", "--exec-batch") && c.tier < ir.FullAccess {
+		j.say(Reason{Verdict: Ask, Rule: ruleHelper, Text: "fd starts a program for each match"})
+		c.raise(ir.FullAccess, ir.Irreversible, "starts a program for each match")
+	}
+	return true
+}
+
+func (j *judge) grep(c *call) bool {
+	j.apply(c)
+	operands := c.operands
+	if !c.has("-e", "--regexp", "-f", "--file", "--files", "--type-list") && len(operands) > 0 {
+		j.unknownText(c, operands[0])
+		operands = operands[1:]
+	}
+	deep := c.has("-r", "-R", "--recursive", "--dereference-recursive") || c.row.check == "rg" || c.name == "ag" || c.name == "ack"
+	hidden := deep && (c.row.check != "rg" || c.has("--hidden", "-.", "-u", "-uu", "-uuu", "--unrestricted"))
+	for _, w := range operands {
+		if c.has("--files") {
+			j.look(c, w, true)
+			continue
+		}
+		j.read(c, w, hidden)
+	}
+	for _, o := range c.options {
+		switch o.name {
+		case "--include", "-g", "--glob", "--iglob", "-G":
+			if t := o.text(); selectsSecrets(t) {
+				j.deny(c, ruleSecretRead, "would search only secret files", "search the source instead")
+			}
+		}
+	}
+	return true
+}
+
+func (o given) text() string {
+	if o.value == nil {
+		return ""
+	}
+	t, _ := o.value.Static()
+	return t
+}
+
+func (j *judge) test(c *call) bool {
+	j.apply(c)
+	for i, a := range c.args {
+		t, _ := a.Static()
+		if len(t) == 2 && t[0] == '-' && strings.Contains("abcdefghkprstuwxGLNOS", t[1:]) && i+1 < len(c.args) {
+			next := c.args[i+1]
+			if nt, ok := next.Static(); !ok || nt == "]" || nt == "" {
+				continue
+			}
+			for _, at := range j.places(c, next, true) {
+				if at.secret == keyStore {
+					j.look(c, next, false)
+				}
+			}
+		}
+	}
+	return true
+}

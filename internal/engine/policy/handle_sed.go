@@ -1,0 +1,530 @@
+package policy
+
+import (
+	"strings"
+
+	"car/internal/engine/ir"
+	"car/internal/engine/shell"
+)
+
+func (j *judge) sed(c *call) bool {
+	j.apply(c)
+	operands := c.operands
+	var scripts []shell.Word
+	for _, o := range c.options {
+		if (o.name == "-e" || o.name == "--expression") && o.value != nil {
+			scripts = append(scripts, *o.value)
+		}
+	}
+	file := c.value("-f", "--file") != nil
+	if len(scripts) == 0 && !file && len(operands) > 0 {
+		scripts, operands = operands[:1], operands[1:]
+	}
+	edits := c.has("-i", "--in-place")
+	if !c.has("--sandbox") {
+		for _, s := range scripts {
+			j.sedScript(c, s)
+		}
+		if file {
+			j.ask(c, ruleUnknown, "takes its program from a file", "")
+		}
+	}
+	for _, w := range operands {
+		j.read(c, w, false)
+		if edits {
+			j.write(c, w, creates)
+		}
+	}
+	return true
+}
+
+// sedScript judges what a sed program does: e runs, r reads, w writes.
+func (j *judge) sedScript(c *call, w shell.Word) {
+	text, ok := w.Static()
+	if !ok {
+		for _, p := range w.Parts {
+			if kind, _ := j.shape(c, p); p.Kind == shell.Unknown && kind != shapeToken {
+				j.undecided = true
+				j.ask(c, ruleUnknown, "runs a sed program that is not known before it runs", "spell the program out")
+				return
+			}
+		}
+		text = w.String()
+	}
+	p := sedParser{text: text}
+	for {
+		cmd, ok := p.next()
+		if !ok {
+			break
+		}
+		switch cmd.verb {
+		case 'e':
+			j.ask(c, ruleUnknown, "runs a command from within sed", "run the command by itself")
+			if cmd.arg != "" {
+				j.readText(cmd.arg, j.dir(c), false, c)
+			} else {
+				j.undecided = true
+			}
+		case 'r', 'R':
+			j.read(c, shell.Lit(cmd.arg), false)
+		case 'w', 'W':
+			j.write(c, shell.Lit(cmd.arg), creates)
+		}
+	}
+	if p.bad {
+		j.undecided = true
+		j.ask(c, ruleUnknown, "runs a sed program that policy cannot read", "write it in smaller steps")
+	}
+}
+
+// sedCommand is one command of a sed program that matters: e, r, R, w, W.
+type sedCommand struct {
+	verb byte
+	arg  string
+}
+
+// sedParser reads a sed program, command by command.
+type sedParser struct {
+	text  string
+	at    int
+	bad   bool
+	queue []sedCommand
+}
+
+func (p *sedParser) peek() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+func (p *sedParser) next() (sedCommand, bool) {
+	for {
+		if len(p.queue) > 0 {
+			cmd := p.queue[0]
+			p.queue = p.queue[1:]
+			return cmd, true
+		}
+		if p.bad || !p.command() {
+			return sedCommand{}, false
+		}
+	}
+}
+
+// command reads one command and queues what matters of it.
+func (p *sedParser) command() bool {
+	for strings.IndexByte(" \t\n;", p.peek()) >= 0 && p.at < len(p.text) {
+		p.at++
+	}
+	if p.at >= len(p.text) {
+		return false
+	}
+	p.address()
+	verb := p.peek()
+	p.at++
+	switch verb {
+	case 0:
+		p.bad = true
+	case '{', '}', '=', 'd', 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'p', 'P', 'x', 'z', 'F':
+	case '#':
+		p.line()
+	case 'a', 'i', 'c':
+		p.text2()
+	case ':', 'b', 't', 'T':
+		for p.at < len(p.text) && p.peek() != ';' && p.peek() != '\n' && p.peek() != '}' {
+			p.at++
+		}
+	case 'l', 'L', 'q', 'Q', 'v':
+		for strings.IndexByte(" 0123456789.", p.peek()) >= 0 && p.at < len(p.text) {
+			p.at++
+		}
+	case 'r', 'R', 'w', 'W', 'e':
+		p.queue = append(p.queue, sedCommand{verb, strings.TrimSpace(p.line())})
+	case 's':
+		p.substitute()
+	case 'y':
+		d := p.peek()
+		p.at++
+		if !p.until(d, false) || !p.until(d, false) {
+			p.bad = true
+		}
+	default:
+		p.bad = true
+	}
+	return !p.bad
+}
+
+// line reads to the end of the line.
+func (p *sedParser) line() string {
+	end := strings.IndexByte(p.text[p.at:], '\n')
+	if end < 0 {
+		end = len(p.text) - p.at
+	}
+	s := p.text[p.at : p.at+end]
+	p.at += end
+	return s
+}
+
+// text2 skips the text of a, i and c, whose lines may go on behind a backslash.
+func (p *sedParser) text2() {
+	for {
+		l := p.line()
+		if !strings.HasSuffix(l, `\`) || p.at >= len(p.text) {
+			return
+		}
+		p.at++
+	}
+}
+
+// address skips what stands in front of a command.
+func (p *sedParser) address() {
+	for p.at < len(p.text) {
+		switch ch := p.peek(); {
+		case ch >= '0' && ch <= '9', strings.IndexByte("$,!+~ \t", ch) >= 0:
+			p.at++
+		case ch == '/':
+			p.at++
+			if !p.until('/', true) {
+				p.bad = true
+				return
+			}
+			p.flags("IM")
+		case ch == '\\' && p.at+1 < len(p.text):
+			d := p.text[p.at+1]
+			p.at += 2
+			if !p.until(d, true) {
+				p.bad = true
+				return
+			}
+			p.flags("IM")
+		default:
+			return
+		}
+	}
+}
+
+func (p *sedParser) flags(set string) {
+	for p.at < len(p.text) && strings.IndexByte(set, p.peek()) >= 0 {
+		p.at++
+	}
+}
+
+// until skips to behind the next d that is not escaped; in a regular
+// expression, a bracket may hold it.
+func (p *sedParser) until(d byte, regex bool) bool {
+	bracket := false
+	for p.at < len(p.text) {
+		ch := p.text[p.at]
+		p.at++
+		switch {
+		case ch == '\\':
+			p.at++
+		case bracket:
+			bracket = ch != ']'
+		case ch == d:
+			return true
+		case ch == '[' && regex:
+			bracket = true
+			if p.peek() == '^' {
+				p.at++
+			}
+			if p.peek() == ']' {
+				p.at++
+			}
+		}
+	}
+	return false
+}
+
+func (p *sedParser) substitute() {
+	d := p.peek()
+	p.at++
+	from := p.at
+	if d == 0 || d == '\n' || d == '\\' || !p.until(d, true) {
+		p.bad = true
+		return
+	}
+	if !p.until(d, false) {
+		// A bracket that never closes is literal for some; read it without.
+		p.at = from
+		if !p.until(d, false) || !p.until(d, false) {
+			p.bad = true
+			return
+		}
+	}
+	for p.at < len(p.text) {
+		switch ch := p.peek(); {
+		case strings.IndexByte("gpiIMm0123456789", ch) >= 0:
+			p.at++
+		case ch == 'e':
+			p.at++
+			p.queue = append(p.queue, sedCommand{'e', ""})
+		case ch == 'w':
+			p.at++
+			p.queue = append(p.queue, sedCommand{'w', strings.TrimSpace(p.line())})
+			return
+		case strings.IndexByte(" \t", ch) >= 0:
+			p.at++
+		case strings.IndexByte(";\n}#", ch) >= 0:
+			return
+		default:
+			p.bad = true
+			return
+		}
+	}
+}
+
+func (j *judge) awk(c *call) bool {
+	j.apply(c)
+	operands := c.operands
+	var programs []shell.Word
+	for _, o := range c.options {
+		if (o.name == "-e" || o.name == "--source") && o.value != nil {
+			programs = append(programs, *o.value)
+		}
+	}
+	file := c.value("-f", "--file", "-E", "--exec") != nil
+	if len(programs) == 0 && !file && len(operands) > 0 {
+		programs, operands = operands[:1], operands[1:]
+	}
+	if file {
+		j.ask(c, ruleUnknown, "takes its program from a file", "")
+	}
+	for _, w := range programs {
+		text, ok := w.Static()
+		if !ok {
+			j.undecided = true
+			j.ask(c, ruleUnknown, "runs an awk program that is not known before it runs", "spell the program out")
+			continue
+		}
+		if !c.has("-S", "--sandbox") {
+			j.awkProgram(c, text)
+		}
+	}
+	for _, w := range operands {
+		if t, ok := w.Static(); ok && (t == "-" || strings.Contains(t, "=") && !strings.ContainsAny(t[:strings.IndexByte(t, '=')], "./")) {
+			continue
+		}
+		j.read(c, w, false)
+	}
+	return true
+}
+
+// awkProgram judges what an awk program does: system, pipes, getline,
+// redirections, the environment.
+func (j *judge) awkProgram(c *call, text string) {
+	for _, e := range awkEffects(text) {
+		switch e.kind {
+		case awkRuns:
+			j.ask(c, ruleUnknown, "runs a command from within awk", "run the command by itself")
+			if e.known {
+				j.readText(e.arg, j.dir(c), false, c)
+			} else {
+				j.undecided = true
+			}
+		case awkReads:
+			if !e.known {
+				j.ask(c, ruleUnknown, "reads a file whose name awk makes up", "")
+				continue
+			}
+			j.read(c, shell.Lit(e.arg), false)
+		case awkWrites:
+			if !e.known {
+				j.ask(c, ruleUnknown, "writes a file whose name awk makes up", "")
+				continue
+			}
+			j.write(c, shell.Lit(e.arg), creates)
+			c.raise(ir.SandboxEdit, ir.Compensable, "writes a file from within awk")
+		case awkEnviron:
+			if e.known && !j.p.secretVariable(e.arg) {
+				continue
+			}
+			j.deny(c, ruleEnvDump, "would print the environment", "name the one variable you need: printenv NAME")
+		case awkLoads:
+			j.ask(c, ruleHelper, "loads code into awk", "")
+		}
+	}
+}
+
+type awkKind uint8
+
+const (
+	awkRuns awkKind = iota
+	awkReads
+	awkWrites
+	awkEnviron
+	awkLoads
+)
+
+type awkEffect struct {
+	kind  awkKind
+	arg   string
+	known bool
+}
+
+// awkToken is a string, a name or a sign; strings keep their value.
+type awkToken struct {
+	kind byte // 's' string, 'n' name, 'o' sign
+	text string
+}
+
+// awkEffects reads an awk program far enough to see what reaches outside it.
+func awkEffects(text string) []awkEffect {
+	toks := awkTokens(text)
+	var out []awkEffect
+	arg := func(i int) (string, bool) {
+		if i >= 0 && i < len(toks) && toks[i].kind == 's' {
+			next := i+1 < len(toks) && (toks[i+1].kind != 'o' || toks[i+1].text == "(")
+			return toks[i].text, !next
+		}
+		return "", false
+	}
+	printing, depth := false, 0
+	for i, t := range toks {
+		switch {
+		case t.kind == 'n' && t.text == "system":
+			a, ok := arg(i + 2)
+			out = append(out, awkEffect{awkRuns, a, ok})
+		case t.kind == 'n' && (t.text == "print" || t.text == "printf"):
+			printing, depth = true, 0
+		case t.kind == 'n' && t.text == "ENVIRON":
+			a, ok := "", false
+			if i+1 < len(toks) && toks[i+1].text == "[" {
+				a, ok = arg(i + 2)
+			}
+			out = append(out, awkEffect{awkEnviron, a, ok})
+		case t.kind == 'n' && (t.text == "@load" || t.text == "@include"):
+			out = append(out, awkEffect{kind: awkLoads})
+		case t.kind == 'n' && t.text == "getline":
+			out = append(out, awkGetline(toks, i, arg)...)
+		case t.kind != 'o':
+		case t.text == "(":
+			depth++
+		case t.text == ")":
+			depth--
+		case t.text == ";" || t.text == "}" || t.text == "\n" || t.text == "{":
+			printing = false
+		case (t.text == "|" || t.text == "|&") && printing && depth <= 0:
+			a, ok := arg(i + 1)
+			out = append(out, awkEffect{awkRuns, a, ok})
+		case (t.text == ">" || t.text == ">>") && printing && depth <= 0:
+			a, ok := arg(i + 1)
+			out = append(out, awkEffect{awkWrites, a, ok})
+		}
+	}
+	return out
+}
+
+func awkGetline(toks []awkToken, i int, arg func(int) (string, bool)) []awkEffect {
+	if i > 0 && (toks[i-1].text == "|" || toks[i-1].text == "|&") {
+		if i > 1 && toks[i-2].kind == 's' && (i < 3 || toks[i-3].kind == 'o') {
+			return []awkEffect{{awkRuns, toks[i-2].text, true}}
+		}
+		return []awkEffect{{kind: awkRuns}}
+	}
+	for k := i + 1; k < len(toks) && k < i+4; k++ {
+		if toks[k].text == "<" && toks[k].kind == 'o' {
+			a, ok := arg(k + 1)
+			return []awkEffect{{awkReads, a, ok}}
+		}
+	}
+	return nil
+}
+
+// awkTokens splits an awk program. A slash begins a regular expression where a
+// value may begin.
+func awkTokens(s string) []awkToken {
+	var out []awkToken
+	operand := func() bool {
+		if len(out) == 0 {
+			return false
+		}
+		last := out[len(out)-1]
+		return last.kind != 'o' && last.text != "return" && last.text != "in" || last.text == ")" || last.text == "]"
+	}
+	for i := 0; i < len(s); {
+		ch := s[i]
+		switch {
+		case ch == '#':
+			for i < len(s) && s[i] != '\n' {
+				i++
+			}
+		case ch == ' ' || ch == '\t' || ch == '\\':
+			i++
+		case ch == '"':
+			text, n := awkString(s[i:])
+			out = append(out, awkToken{'s', text})
+			i += n
+		case ch == '/' && !operand():
+			i += awkRegex(s[i:])
+			out = append(out, awkToken{'n', "/"})
+		case wordStart(ch) || ch == '@':
+			k := i + 1
+			for k < len(s) && (wordStart(s[k]) || s[k] >= '0' && s[k] <= '9') {
+				k++
+			}
+			out = append(out, awkToken{'n', s[i:k]})
+			i = k
+		case ch >= '0' && ch <= '9':
+			for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
+				i++
+			}
+			out = append(out, awkToken{'n', "0"})
+		default:
+			n := 1
+			for _, two := range []string{"||", "&&", ">>", ">=", "<=", "==", "!=", "|&", "++", "--", "+=", "-="} {
+				if strings.HasPrefix(s[i:], two) {
+					n = 2
+				}
+			}
+			out = append(out, awkToken{'o', s[i : i+n]})
+			i += n
+		}
+	}
+	return out
+}
+
+func wordStart(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_'
+}
+
+func awkString(s string) (string, int) {
+	var b strings.Builder
+	i := 1
+	for i < len(s) && s[i] != '"' {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+			switch s[i] {
+			case 'n':
+				b.WriteByte('\n')
+			case 't':
+				b.WriteByte('\t')
+			default:
+				b.WriteByte(s[i])
+			}
+			i++
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return b.String(), min(i+1, len(s))
+}
+
+func awkRegex(s string) int {
+	i, bracket := 1, false
+	for i < len(s) && (s[i] != '/' || bracket) {
+		switch s[i] {
+		case '\\':
+			i++
+		case '[':
+			bracket = true
+		case ']':
+			bracket = false
+		case '\n':
+			return i
+		}
+		i++
+	}
+	return min(i+1, len(s))
+}
