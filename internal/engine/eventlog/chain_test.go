@@ -132,6 +132,9 @@ func TestChainingAnOldLog(t *testing.T) {
 	if v, err := l.Verify(); err != nil || v.Skipped != 3 || v.Verified != 2 || v.Base != c.Genesis {
 		t.Errorf("chained: %+v, %v", v, err)
 	}
+	if v, err := eventlog.VerifyFile(c.Path, "another"); err != nil || v.TamperedAt != 3 {
+		t.Errorf("the first chained event on another genesis: %+v, %v", v, err)
+	}
 	lines := strings.SplitAfter(read(t, c.Path), "\n")
 	if v := verify(t, writeLines(t, lines[3], lines[0])); v.TamperedAt != 1 {
 		t.Errorf("an event without a hash behind one with: %+v", v)

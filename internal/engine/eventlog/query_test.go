@@ -104,6 +104,29 @@ func TestFollowIsLosslessAndDelaysNobody(t *testing.T) {
 	}
 }
 
+// Style 3.4: a follower that waits gets each event as it comes.
+func TestFollowWakes(t *testing.T) {
+	t.Parallel()
+	l := open(t, eventlog.Config{Now: time.Now})
+	got := make(chan uint64)
+	go func() {
+		for e := range l.Follow(t.Context(), 1) {
+			got <- e.Seq
+		}
+		close(got)
+	}()
+	for want := range uint64(200) {
+		appendTo(t, l, eventlog.Event{Kind: eventlog.ActionExecuting})
+		if seq := <-got; seq != want+1 {
+			t.Fatalf("event %d, want %d", seq, want+1)
+		}
+	}
+	l.Close()
+	if seq, more := <-got; more {
+		t.Errorf("event %d after the log closed", seq)
+	}
+}
+
 // Style 3.4: every follower sees every event once and in order while they are appended.
 func TestManyFollowers(t *testing.T) {
 	t.Parallel()

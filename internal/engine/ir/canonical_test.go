@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -147,6 +148,10 @@ func TestDigestOfBuiltAndDecodedAgree(t *testing.T) {
 	b, errB := decoded.Digest()
 	if errA != nil || errB != nil || a != b {
 		t.Errorf("built %s (%v), decoded %s (%v)", a, errA, b, errB)
+	}
+	bare := ir.Proposal{ID: "p", Source: "s", Timestamp: testTime.In(time.FixedZone("", 3600)), Actions: []ir.Action{built}}
+	if a, b := mustDigest(t, bare), mustDigest(t, bare.Fill(testDefaults())); a != b {
+		t.Errorf("bare %s, filled %s", a, b)
 	}
 	if a, _ := (ir.Action{}).ParamsDigest(); a != ir.DigestBytes([]byte("{}")) {
 		t.Errorf("no parameters digest to %s", a)

@@ -85,6 +85,19 @@ func TestPreconditionHolds(t *testing.T) {
 	}
 }
 
+// E-IR-2: absence counts, whatever value comes with it.
+func TestPreconditionOnAMissingKey(t *testing.T) {
+	t.Parallel()
+	for _, operator := range []string{"eq", "neq", "gt", "lt", "gte", "lte", "exists", "not_exists", "contains"} {
+		p := ir.Precondition{Key: "k", Operator: operator, Value: 1.0}
+		for _, value := range []any{0.0, 1.0, 2.0, []any{1.0}} {
+			if got, want := p.Holds(value, false), operator == "not_exists" || operator == "neq"; got != want {
+				t.Errorf("%s with %v: %v", operator, value, got)
+			}
+		}
+	}
+}
+
 // P-6: a precondition allocates nothing.
 func TestPreconditionAllocatesNothing(t *testing.T) {
 	state := any(map[string]any{"a": []any{1.0, "x"}})

@@ -245,7 +245,7 @@ func (g *graph) settle(level []int) int {
 	for done := 0; done < len(ready); done++ {
 		i := ready[done]
 		for _, j := range later.of(i) {
-			level[j] = max(level[j], level[i]+1)
+			level[j] = level[i] + 1 // the queue ascends by level, so the last one written is the most
 			if waits[j]--; waits[j] == 0 {
 				ready = append(ready, j)
 			}

@@ -85,6 +85,7 @@ func TestLevels(t *testing.T) {
 		{"write waits for readers", []string{"r1 read=k", "r2 reads=k", "w write=k"}, [][]int{{0, 1}, {2}}},
 		{"write waits for readers since the writer", []string{"w1 write=k", "r1 assert=k", "r2 assumes=k", "w2 write=k", "r3 read=k"}, [][]int{{0}, {1, 2}, {3}, {4}}},
 		{"tool calls are never ordered by effects alone", []string{"t1 effects=k", "t2 effects=k", "t3 writes=k"}, [][]int{{0, 1, 2}}},
+		{"a state write does not wait for readers before the nearest writer", []string{"z", "r reads=k deps=z", "t effects=k", "w write=k"}, [][]int{{0, 2}, {1, 3}}},
 		{"state write after a tool's effect", []string{"t effects=k", "w write=k"}, [][]int{{0}, {1}}},
 		{"reader of a write set", []string{"t writes=k", "r reads=k"}, [][]int{{0}, {1}}},
 		{"read set replaces what it does not name", []string{"w write=k", "r read_set=l assumes=k"}, [][]int{{0, 1}}},

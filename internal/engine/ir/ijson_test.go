@@ -62,6 +62,8 @@ func TestCheckText(t *testing.T) {
 		{nested(128), ""},
 		{nested(129), "nested deeper than 128"},
 		{`{"a":` + nested(128) + `}`, "nested deeper than 128"},
+		{strings.Repeat(`{"a":`, 128) + "1" + strings.Repeat("}", 128), ""},
+		{strings.Repeat(`{"a":`, 129) + "1" + strings.Repeat("}", 129), "nested deeper than 128"},
 		{strings.Repeat("[", 10_000_000), "not JSON"},
 		{`{"a":}`, "not JSON"},
 		{` { "a" : [ 1 , true , false , null , "x" ] } ` + "\n", ""},

@@ -174,6 +174,7 @@ func TestParse(t *testing.T) {
 		{"prose", "plain text", nil},
 		{"empty", "", nil},
 		{"a marker", "…[3 bytes]…: x", nil},
+		{"a line in brackets", "[a]: b", nil},
 		{"no name", ": x", nil},
 		{"an unclosed quote", `"a: 1`, nil},
 	} {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -20,10 +21,19 @@ import (
 // machine. A ratio of times takes the best of several rounds, so that a busy
 // machine makes it slower to measure and not wrong.
 
-// ratio compares the processor time of two functions: the least of several rounds
-// taken in turns, on one thread and without garbage collection, so that what else
-// the machine does hardly counts.
-func ratio(rounds int, f, per func()) float64 {
+// ratio compares the processor time of two functions. It stops once it is within
+// most, and tries three times before it says that it is not.
+func ratio(rounds int, most float64, f, per func()) float64 {
+	got := math.Inf(1)
+	for try := 0; try < 3 && got > most; try++ {
+		got = min(got, tryRatio(rounds, f, per))
+	}
+	return got
+}
+
+// tryRatio takes the least of several rounds taken in turns, on one thread and
+// without garbage collection, so that what else the machine does hardly counts.
+func tryRatio(rounds int, f, per func()) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -100,7 +110,7 @@ func TestLevelsAreCheapAndLinear(t *testing.T) {
 		if per := testing.AllocsPerRun(5, sort(small)) / 1000; per > 6 {
 			t.Errorf("%s: %.1f allocations an action", name, per)
 		}
-		if got := ratio(20, sort(large), sort(small)); got > 12 {
+		if got := ratio(20, 12, sort(large), sort(small)); got > 12 {
 			t.Errorf("%s: ten times the actions take %.1f times as long", name, got)
 		}
 	}
@@ -130,10 +140,10 @@ func TestDigestIsCheapAndLinear(t *testing.T) {
 		}
 		sha256.Sum256(text)
 	}
-	if got := ratio(20, digest, encodeAndHash); got > 6 {
+	if got := ratio(20, 6, digest, encodeAndHash); got > 6 {
 		t.Errorf("a digest takes %.1f times as long as encoding and hashing", got)
 	}
-	if got := ratio(10, func() { mustDigest(t, big) }, digest); got > 12 {
+	if got := ratio(10, 12, func() { mustDigest(t, big) }, digest); got > 12 {
 		t.Errorf("ten times the actions take %.1f times as long", got)
 	}
 }

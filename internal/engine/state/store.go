@@ -17,7 +17,7 @@ type Store struct {
 	// Guarded by mu.
 	cells    map[string]cell
 	revision uint64
-	open     int
+	open     []*Tx
 	// removed remembers the versions of deletions while a transaction is open, so that
 	// one proposal's deletion can be told from another's.
 	removed map[string]uint64
@@ -214,7 +214,7 @@ func (s *Store) land(writes map[string]write, by ir.ActionID) []Transition {
 // remove takes a key away. The caller holds mu.
 func (s *Store) remove(key string, version uint64) {
 	delete(s.cells, key)
-	if s.open > 0 {
+	if len(s.open) > 0 {
 		s.removed[key] = version
 	}
 }

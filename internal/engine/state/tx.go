@@ -2,8 +2,8 @@ package state
 
 import (
 	"errors"
+	"maps"
 	"slices"
-	"sync"
 
 	"car/internal/engine/ir"
 )
@@ -17,8 +17,7 @@ var ErrEnded = errors.New("state: the attempt has ended")
 // concurrent use.
 type Tx struct {
 	store *Store
-	mu    sync.Mutex
-	// Guarded by mu, which is taken before the store's.
+	// Guarded by the store's mu. A transaction is in the store's open list until it ended.
 	landed []Transition
 	ended  bool
 }
@@ -28,8 +27,9 @@ type Tx struct {
 func (s *Store) Begin() *Tx {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open++
-	return &Tx{store: s}
+	tx := &Tx{store: s}
+	s.open = append(s.open, tx)
+	return tx
 }
 
 // Get reads a shared key of the store as it stands. Tenants' keys are not seen.
@@ -46,16 +46,14 @@ func (tx *Tx) GetOf(tenant, key string) (any, bool) {
 
 // Transitions are the mutations that landed so far, oldest first.
 func (tx *Tx) Transitions() []Transition {
-	tx.mu.Lock()
-	defer tx.mu.Unlock()
+	tx.store.mu.RLock()
+	defer tx.store.mu.RUnlock()
 	return slices.Clone(tx.landed)
 }
 
 // Commit ends the transaction and keeps what landed, which it returns oldest
 // first. Ending it again returns the same and changes nothing.
 func (tx *Tx) Commit() []Transition {
-	tx.mu.Lock()
-	defer tx.mu.Unlock()
 	tx.store.mu.Lock()
 	defer tx.store.mu.Unlock()
 	tx.end()
@@ -74,27 +72,24 @@ type Undone struct {
 // Rollback ends the transaction and undoes its transitions, newest first, as one
 // step that no reader sees half done. After the end it undoes nothing.
 func (tx *Tx) Rollback() Undone {
-	tx.mu.Lock()
-	defer tx.mu.Unlock()
-	tx.store.mu.Lock()
-	defer tx.store.mu.Unlock()
+	s := tx.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var undone Undone
 	if tx.ended {
 		return undone
 	}
-	foreign := map[string]bool{}
+	conflicts := map[string]bool{}
 	for _, t := range slices.Backward(tx.landed) {
-		if foreign[t.Key] || tx.store.stamp(t.Key) != t.Version {
-			foreign[t.Key] = true
+		if s.stamp(t.Key) == t.Version {
+			s.undo(t)
+			undone.Restored = append(undone.Restored, t)
 			continue
 		}
-		tx.store.undo(t)
-		undone.Restored = append(undone.Restored, t)
+		conflicts[t.Key] = true
+		s.unbury(t)
 	}
-	for key := range foreign {
-		undone.Conflicts = append(undone.Conflicts, key)
-	}
-	slices.Sort(undone.Conflicts)
+	undone.Conflicts = slices.Sorted(maps.Keys(conflicts))
 	tx.end()
 	return undone
 }
@@ -110,26 +105,36 @@ func (s *Store) undo(t Transition) {
 	delete(s.removed, t.Key)
 }
 
-// end marks the transaction as over. The caller holds both locks.
-func (tx *Tx) end() {
-	if tx.ended {
-		return
+// unbury takes out a transition that another proposal wrote over: should that one
+// be rolled back too, what stood before both comes back and not a value that was
+// taken back already. The caller holds mu.
+func (s *Store) unbury(t Transition) {
+	for _, tx := range s.open {
+		for i := range tx.landed {
+			if over := &tx.landed[i]; over.Key == t.Key && over.oldVersion == t.Version {
+				over.Old, over.Existed, over.oldVersion = t.Old, t.Existed, t.oldVersion
+			}
+		}
 	}
+}
+
+// end takes the transaction off the open list. The caller holds the store's mu.
+func (tx *Tx) end() {
+	s := tx.store
 	tx.ended = true
-	if tx.store.open--; tx.store.open == 0 {
-		clear(tx.store.removed)
+	s.open = slices.DeleteFunc(s.open, func(o *Tx) bool { return o == tx })
+	if len(s.open) == 0 {
+		clear(s.removed)
 	}
 }
 
 // land puts an attempt's writes into the store as one batch.
 func (tx *Tx) land(writes map[string]write, by ir.ActionID) ([]Transition, error) {
-	tx.mu.Lock()
-	defer tx.mu.Unlock()
+	tx.store.mu.Lock()
+	defer tx.store.mu.Unlock()
 	if tx.ended {
 		return nil, ErrEnded
 	}
-	tx.store.mu.Lock()
-	defer tx.store.mu.Unlock()
 	landed := tx.store.land(writes, by)
 	tx.landed = append(tx.landed, landed...)
 	return landed, nil
