@@ -20,5 +20,14 @@
 //
 // Invariants: defaults are filled once, by DecodeProposal, and the filled value
 // is what is digested, logged and run (E-IR-1). A value that is not I-JSON is
-// refused with its path (E-JCS-2), so a digest never covers two values.
+// refused with its path (E-JCS-2), so a digest never covers two values. An id of
+// an action or a state key it reads are all that orders it (E-DAG); a condition
+// that is not understood does not hold (E-IR-2).
+//
+// Where to start: DecodeProposal, Proposal.Digest, Levels, FormatResult.
+//
+// To add a member to Proposal or Action, add the field, its line in decode.go and
+// its check in checkproposal.go, and a row to the tests of the digest and of the
+// decoder; a test finds a field whose check is missing. To add a word to an enum,
+// add the constant and its label in the one table beside it.
 package ir
