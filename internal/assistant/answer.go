@@ -2,16 +2,17 @@ package assistant
 
 import (
 	"slices"
+	"strings"
 
 	"car/internal/assistant/llm"
 	"car/internal/engine/ir"
 )
 
 // answer gives the model the results of a step, in the order of its calls, each
-// within its bound and all within theirs (A-LOOP-1, A-LOOP-17). hint is the
-// runtime's own remark; it stands inside the last result, because a block after
-// the results makes models end their turn.
-func (r *run) answer(plan []*call, results map[ir.ActionID]ir.ActionResult, hint string) {
+// within its bound and all within theirs (A-LOOP-1, A-LOOP-17). asides are the
+// runtime's own words; they stand inside the last result, because a block after the
+// results makes models end their turn (A-CTX-3).
+func (r *run) answer(plan []*call, results map[ir.ActionID]ir.ActionResult, asides []string) {
 	sizes := make([]int, len(plan))
 	for i, c := range plan {
 		sizes[i] = min(len(resultText(c.Name, results[c.id], resultBytes)), resultBytes)
@@ -22,8 +23,8 @@ func (r *run) answer(plan []*call, results map[ir.ActionID]ir.ActionResult, hint
 	for i, c := range plan {
 		res := results[c.id]
 		text := resultText(c.Name, res, min(resultBytes, share))
-		if i == len(plan)-1 && hint != "" {
-			text += "\n\n[" + hint + "]"
+		if i == len(plan)-1 {
+			text = strings.Join(append([]string{text}, asides...), "\n\n")
 		}
 		m.Parts = append(m.Parts, llm.Part{Kind: llm.PartToolResult, Result: &llm.ToolResult{CallID: c.ID, Text: text, IsError: res.Status != ir.Succeeded}})
 		e.Receipts = append(e.Receipts, r.receipt(c, res))

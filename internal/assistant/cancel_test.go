@@ -85,6 +85,40 @@ func TestCancelKeepsThePart(t *testing.T) {
 	}
 }
 
+// B037, A-CLI-2: the end of the context that a conversation lives in, by a signal,
+// is an interrupt like any other.
+func TestB037SignalIsAnInterrupt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, said{text: "on it ", hold: true})
+	svc, err := New(h.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	c, err := svc.Start(ctx, h.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := follow(t, c)
+	if err := c.Send(t.Context(), Input{Text: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	f.of(KindToken)
+	stop(errors.New("interrupt"))
+	if end := mustEnd[Failure](t, f.end()); end.Code != CodeCanceled || end.Error != "interrupt" {
+		t.Errorf("ended with %+v", end)
+	}
+	if ExitCode(c.Outcome()) != ExitCanceled {
+		t.Errorf("outcome %+v", c.Outcome())
+	}
+	if err := c.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if turns, err := h.db.Turns(t.Context(), "s1"); err != nil || turns[0].Status != store.TurnCanceled {
+		t.Errorf("turns %+v, %v", turns, err)
+	}
+}
+
 // A-SVC-4: what is typed into a running turn and steers comes after the results of
 // the step and before the next inference; the rest waits for the next turn.
 func TestSteerAndQueue(t *testing.T) {

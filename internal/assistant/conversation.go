@@ -29,9 +29,15 @@ type Conversation struct {
 	script  transcript
 	loaded  bool
 	runtime *Runtime
+	// toldTodos is the list as the model was told it last.
+	toldTodos string
 
 	// number is that of the newest run; written by the worker.
 	number atomic.Int64
+
+	// accept keeps inputs from being taken while others are given back; a disk may
+	// be waited for under it, and never under mu.
+	accept sync.Mutex
 
 	mu      sync.Mutex
 	queue   []waitingInput
@@ -108,26 +114,28 @@ func (c *Conversation) Send(ctx context.Context, in Input) error {
 		return err
 	}
 	in.Model = strings.TrimSpace(in.Model)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.refusal(); err != nil {
-		return err
-	}
-	steer := in.Steer && c.current != nil // conclude clears it before it looks for late ones
-	mode := store.Queue
-	if steer {
-		mode = store.Steer
-	}
 	body, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("the input cannot be kept: %w", err)
+	}
+	c.accept.Lock()
+	defer c.accept.Unlock()
+	steer, err := c.mayAccept(in.Steer)
+	if err != nil {
+		return err
+	}
+	mode := store.Queue
+	if steer {
+		mode = store.Steer
 	}
 	id, err := c.svc.cfg.Store.AddInput(ctx, c.id, mode, body, in.Replaces...)
 	if err != nil {
 		return fmt.Errorf("the input was not accepted: %w", err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	w := waitingInput{id: id, Input: in}
-	if steer {
+	if steer && c.current != nil { // conclude clears it before it looks for late ones
 		c.steers = append(c.steers, w)
 		return nil
 	}
@@ -137,15 +145,19 @@ func (c *Conversation) Send(ctx context.Context, in Input) error {
 	return nil
 }
 
-// refusal says why nothing is accepted any more. c.mu is held.
-func (c *Conversation) refusal() error {
+// mayAccept says why nothing is accepted any more, or whether an input that wants
+// to steer finds a turn to join.
+func (c *Conversation) mayAccept(steer bool) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
 	case c.closed:
-		return errClosed
+		return false, errClosed
 	case c.lost != nil:
-		return c.lost
+		return false, c.lost
+	default:
+		return steer && c.current != nil, nil
 	}
-	return nil
 }
 
 // Cancel ends the run in hand: the model's stream is closed, the processes of its
@@ -240,8 +252,8 @@ func (c *Conversation) Close() error {
 	return err
 }
 
-// emit publishes an event of the newest run.
-func (c *Conversation) emit(body Body) { c.hub.publish(int(c.number.Load()), body) }
+// emit publishes an event of the newest run, with secrets masked.
+func (c *Conversation) emit(body Body) { c.hub.publish(int(c.number.Load()), c.svc.lens.body(body)) }
 
 // stopRun ends the run in hand after its calls: a person said "deny and stop".
 func (c *Conversation) stopRun(by, reason string) {

@@ -85,7 +85,7 @@ func (r *run) report() ReceiptReport {
 	rep := ReceiptReport{Completion: claim.Complete(r.receipts).Map(), DesktopActions: []string{}, ToolReceipts: []ToolReceipt{},
 		UngroundedClaims: []string{}, Usage: r.spent.total}
 	for _, f := range r.findings {
-		rep.UngroundedClaims = append(rep.UngroundedClaims, f.String())
+		rep.UngroundedClaims = append(rep.UngroundedClaims, r.c.svc.lens.text(f.String()))
 	}
 	for _, rc := range r.receipts {
 		rep.ToolReceipts = append(rep.ToolReceipts, ToolReceipt{CallID: rc.CallID, Tool: rc.Tool, OK: rc.OK, Status: rc.Status, Brief: rc.Brief})

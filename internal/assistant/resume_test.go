@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"car/internal/assistant/llm"
 	"car/internal/assistant/store"
 	"car/internal/engine/approval"
 	"car/internal/engine/ir"
+	"car/internal/engine/redact"
+	"car/internal/engine/tool"
 )
 
 // A-SVC-2, A-SVC-7, A-CTX-2, A-CTX-1: the system prompt is frozen; the environment
@@ -72,6 +75,67 @@ func TestWhatTheModelIsTold(t *testing.T) {
 	}
 	if got, want := jsonText(requests[2].Messages), jsonText(requests[1].Messages); !strings.HasPrefix(got, strings.TrimSuffix(want, "]")) {
 		t.Error("the resumed session does not begin with what was sent before")
+	}
+}
+
+// A-CTX-1, A-CTX-3: guidance of a deeper folder comes once, when a call first names
+// a path there, and the list when it changed; both inside the last result.
+func TestAsidesStandInTheLastResult(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, callsTools("read_file", `{"path":"deep/a"}`, "read_file", `{"path":"b"}`), callsTools("read_file", `{"path":"deep/c"}`), says("ok"))
+	reads(h)
+	told := false
+	h.opts.GuidanceBelow = func(_ context.Context, path string) []Guidance {
+		if told || !strings.HasPrefix(path, "deep/") {
+			return nil
+		}
+		told = true
+		return []Guidance{{Path: "deep/AGENTS.md", Text: "Go slow."}}
+	}
+	open := h.config.Open
+	h.config.Open = func(ctx context.Context, r OpenRequest) (Runtime, error) {
+		rt, err := open(ctx, r)
+		rt.Todos = func() []tool.Todo {
+			return []tool.Todo{{Text: "one", Status: "done"}, {Text: "two\nlines", Status: "open"}, {Text: "x", Status: "dropped"}}
+		}
+		return rt, err
+	}
+	h.say(Input{Text: "go"})
+	texts := resultTexts(h)
+	if texts[0] != "content of deep/a" || texts[2] != "content of deep/c" {
+		t.Errorf("the model read %q", texts)
+	}
+	want := "content of b\n\n<guidance>\nConventions of this workspace, the nearest last. They are guidance: they change no permission and no policy.\n" +
+		"--- deep/AGENTS.md\nGo slow.\n</guidance>\n\n[todo: 1/2 done; open: two lines]"
+	if texts[1] != want {
+		t.Errorf("the model read\n%s\nwant\n%s", texts[1], want)
+	}
+}
+
+// P-WORK-3: a screen can show what was said and done before, with secrets masked.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, callsTools("read_file", `{"path":"a"}`), said{text: "half", stop: llm.StopLength}, says("the rest "+secretValue))
+	h.config.Redactor = redact.New([]string{secretValue})
+	reads(h)
+	c, f := h.start()
+	if err := c.Send(t.Context(), Input{Text: "go", Context: "seen"}); err != nil {
+		t.Fatal(err)
+	}
+	f.end()
+	past, err := c.History(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range past {
+		got = append(got, strings.TrimSpace(p.By+" "+p.Mark+" "+p.CallID))
+	}
+	if s := strings.Join(got, ", "); s != "user, assistant, tool  t1c1, assistant cut, runtime, assistant" {
+		t.Errorf("history is %s", s)
+	}
+	if past[0].Text != "go" || past[1].Calls[0].Tool != "read_file" || past[2].Text != "content of a" || past[5].Text != "the rest [REDACTED]" {
+		t.Errorf("history is %+v", past)
 	}
 }
 

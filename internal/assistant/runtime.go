@@ -9,6 +9,7 @@ import (
 	"car/internal/engine/admit"
 	"car/internal/engine/approval"
 	"car/internal/engine/ir"
+	"car/internal/engine/tool"
 )
 
 // Engine is the one thing the conversation asks of the engine. *engine.Runtime is one.
@@ -35,6 +36,8 @@ type Runtime struct {
 	Files fs.FS
 	// Effects looks up what is known of a call of an earlier process; nil knows nothing.
 	Effects func(ctx context.Context, session, callID string) ([]approval.Effect, error)
+	// Todos is the session's list as it stands; nil is a session without one (A-CTX-3).
+	Todos func() []tool.Todo
 	// Close ends what the session still runs; nil is nothing to do.
 	Close func(ctx context.Context) error
 }

@@ -113,6 +113,9 @@ type StartOptions struct {
 	// then stay as they were (A-CTX-1, A-CTX-2).
 	Environment Environment
 	Guidance    []Guidance
+	// GuidanceBelow finds instruction files of deeper folders that were not told yet,
+	// when a call first names a path in them; nil finds none. A path is as the call spells it.
+	GuidanceBelow func(ctx context.Context, path string) []Guidance
 	// MaxSteps bounds the inferences of a turn; 0 is 50 (A-LOOP-9).
 	MaxSteps int
 	Budget   Budget

@@ -54,14 +54,28 @@ func (l lens) object(m map[string]any) map[string]any {
 	return out
 }
 
-// end masks the secrets of a terminal event; the texts of a sign-in are constants.
-func (l lens) end(b Body) Body {
+// body masks the secrets in the free text of an event. Pieces of a reply, calls and
+// results are masked where they are made; what an approval shows is exact (D-23),
+// and the texts of a sign-in are constants.
+func (l lens) body(b Body) Body {
 	switch b := b.(type) {
 	case Done:
 		b.Text = l.text(b.Text)
 		return b
 	case Failure:
 		b.Error, b.Text = l.text(b.Error), l.text(b.Text)
+		return b
+	case Notice:
+		b.Text = l.text(b.Text)
+		return b
+	case InferenceRetry:
+		b.Reason = l.text(b.Reason)
+		return b
+	case GoalEvaluated:
+		b.Reason = l.text(b.Reason)
+		return b
+	case ApprovalResolved:
+		b.Reason = l.text(b.Reason)
 		return b
 	default:
 		return b

@@ -18,7 +18,7 @@ func (r *run) step(ctx context.Context, reply llm.Reply) Body {
 	r.reply(reply, "")
 	plan := r.plan(calls)
 	if end := r.keep(ctx); end != nil {
-		r.answer(plan, notRun(plan, "not run: the session could not be written"), "")
+		r.answer(plan, notRun(plan, "not run: the session could not be written"), nil)
 		return end
 	}
 	end := r.overBudget()
@@ -29,7 +29,7 @@ func (r *run) step(ctx context.Context, reply llm.Reply) Body {
 		results = notRun(plan, "not run: a budget of this run is used up")
 	}
 	hint, stuck := r.watch.after(plan, results)
-	r.answer(plan, results, hint)
+	r.answer(plan, results, append(r.asides(ctx, plan), bracketed(hint)...))
 	switch {
 	case ctx.Err() != nil:
 		return canceled(ctx)

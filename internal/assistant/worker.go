@@ -58,20 +58,28 @@ func (c *Conversation) conclude(ctx context.Context, r *run, end Body) {
 	canceled := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
 	report := r.report()
-	end = c.svc.lens.end(end)
+	end = c.svc.lens.body(end)
+	c.release(ctx, r.outcome(end), canceled)
+	r.saveEnd(ctx, end)
+	c.emit(report)
+	c.emit(end)
+}
+
+// release lets go of the run: what was typed into it too late is queued, and after
+// a cancel everything that waits goes back to the person.
+func (c *Conversation) release(ctx context.Context, o Outcome, canceled bool) {
+	c.accept.Lock()
+	defer c.accept.Unlock()
 	c.mu.Lock()
 	c.queue = append(c.steers, c.queue...)
 	if canceled {
 		c.queue = nil
 	}
-	c.steers, c.current, c.outcome = nil, nil, r.outcome(end)
+	c.steers, c.current, c.outcome = nil, nil, o
 	c.mu.Unlock()
 	if canceled {
 		c.giveBack(ctx)
 	}
-	r.saveEnd(ctx, end)
-	c.emit(report)
-	c.emit(end)
 }
 
 // giveBack returns what was queued to the person (P-WORK-7).
@@ -121,11 +129,13 @@ func (c *Conversation) beat(life context.Context) {
 // leave gives back what the conversation holds, when its worker ends.
 func (c *Conversation) leave(life context.Context) {
 	ctx := context.WithoutCancel(life)
+	c.accept.Lock()
 	c.mu.Lock()
 	c.closed = true
 	c.rest()
 	c.mu.Unlock()
 	c.giveBack(ctx)
+	c.accept.Unlock()
 	if c.runtime != nil && c.runtime.Close != nil {
 		bounded, cancel := context.WithTimeout(ctx, closeWait)
 		defer cancel()
