@@ -207,3 +207,35 @@ func TestHarness(t *testing.T) {
 		t.Errorf("absent again: %d attempts", n)
 	}
 }
+
+// E-PIPE-5, E-PIPE-6: an approved fingerprint admits the re-run; a decision that
+// cannot be kept is none and leaves no event.
+func TestAnApprovedFingerprintAdmitsTheRerun(t *testing.T) {
+	t.Parallel()
+	h := build(t, func(c *engine.Config, h *house) { c.Book = h.db })
+	asks := func(id string) ir.ActionResult {
+		p := plan(t, call("write", `"failure_behavior":"skip","parameters":{"policy":"ask"}`))
+		p.ID = ir.ProposalID(id)
+		return h.execute(t, p, engine.Options{}).Results[0]
+	}
+	first := asks("one")
+	_, after, found := strings.Cut(first.Error, "approve fingerprint '")
+	if first.Status != ir.Rejected || !found {
+		t.Fatalf("%+v", first)
+	}
+	must(t, h.Decide(t.Context(), after[:64], true, "ann", "fine"))
+	if again := asks("two"); again.Status != ir.Succeeded || !strings.HasPrefix(again.AllowedBy, "ledger:") {
+		t.Errorf("%+v", again)
+	}
+	if !strings.Contains(h.story(), "approval_recorded") {
+		t.Error("the decision is not in the log")
+	}
+	must(t, h.Decide(t.Context(), after[:64], false, "ann", "no more"))
+	if again := asks("three"); again.Status != ir.Rejected || !strings.HasPrefix(again.Error, "rejected by operator (gate: policy; fingerprint: ") {
+		t.Errorf("%+v", again)
+	}
+	bare := build(t, nil)
+	if err := bare.Decide(t.Context(), "f", true, "ann", ""); err == nil || bare.story() != "" {
+		t.Errorf("%v, log %q", err, bare.story())
+	}
+}

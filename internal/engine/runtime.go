@@ -9,7 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"car/internal/engine/admit"
+	"car/internal/engine/approval"
 	"car/internal/engine/dispatch"
+	"car/internal/engine/eventlog"
 	"car/internal/engine/handle"
 	"car/internal/engine/idem"
 	"car/internal/engine/ir"
@@ -24,11 +26,13 @@ import (
 // log, state and read ledger are the session's own; tools, policy and substrate
 // may be shared.
 type Config struct {
-	Tools     admit.Tools
-	Judge     admit.Judge
-	Gates     []admit.Gate
-	Approver  admit.Approver // nil: every question is a refusal
-	Recorder  admit.Recorder
+	Tools    admit.Tools
+	Judge    admit.Judge
+	Gates    []admit.Gate
+	Approver admit.Approver // nil: every question is a refusal
+	Recorder admit.Recorder
+	// Book keeps standing decisions by fingerprint; nil keeps none.
+	Book      approval.Book
 	Log       admit.Log
 	State     *state.Store
 	Substrate tool.Substrate
@@ -100,7 +104,7 @@ func New(c Config) (*Runtime, error) {
 	admitter, err := admit.New(admit.Config{
 		Tools: c.Tools, Judge: c.Judge, Gates: c.Gates, Approver: c.Approver, Recorder: c.Recorder, Log: c.Log,
 		Where: c.Substrate.Describe(), Substrate: c.Substrate.Name(), EnvDigest: c.EnvDigest,
-		Previews: previews, GateTimeout: c.GateTimeout,
+		Previews: previews, GateTimeout: c.GateTimeout, Ledger: ledgerOf(c.Book),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
@@ -147,6 +151,26 @@ func (r *Runtime) Schemas() []ir.ToolSchema { return r.cfg.Tools.Schemas() }
 
 // Close waits, until ctx ends, for tools that ignored their cancellation.
 func (r *Runtime) Close(ctx context.Context) error { return r.dispatcher.Close(ctx) }
+
+// Decide records a person's standing word about a fingerprint, and then says so in
+// the log. Without a book, or when it cannot be written, it is no decision (E-PIPE-6).
+func (r *Runtime) Decide(ctx context.Context, fingerprint string, approved bool, reviewer, reason string) error {
+	d := approval.Decision{Fingerprint: fingerprint, RequiredTier: ir.FullAccess, Approved: approved, Reviewer: reviewer, Reason: reason, DecidedAt: r.cfg.Now()}
+	if err := approval.Record(ctx, r.cfg.Book, d); err != nil {
+		return err
+	}
+	_, err := r.cfg.Log.Append(eventlog.Event{Kind: eventlog.ApprovalRecorded, Data: map[string]any{
+		"fingerprint": fingerprint, "approval": d.Word(), "reviewer": reviewer, "reason": reason}})
+	return err
+}
+
+// ledgerOf keeps a nil book a nil ledger.
+func ledgerOf(b approval.Book) admit.Ledger {
+	if b == nil {
+		return nil
+	}
+	return b
+}
 
 // Streams are the detached calls: poll, watch, cancel (E-DET).
 func (r *Runtime) Streams() *handle.Registry { return r.dispatcher.Streams() }

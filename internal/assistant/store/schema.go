@@ -172,6 +172,14 @@ CREATE UNIQUE INDEX grants_standing ON grants (session, rule) WHERE revoked = 0;
 `
 
 const schemaRest = `
+CREATE TABLE decisions (
+	fingerprint TEXT PRIMARY KEY NOT NULL CHECK (fingerprint <> ''),
+	tier TEXT NOT NULL,
+	approved INTEGER NOT NULL,
+	reviewer TEXT NOT NULL CHECK (reviewer <> ''),
+	reason TEXT NOT NULL,
+	at INTEGER NOT NULL
+);
 CREATE TABLE inputs (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	session TEXT NOT NULL REFERENCES sessions (id),

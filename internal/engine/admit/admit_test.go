@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -116,6 +117,9 @@ func (b *book) AfterDispatch(context.Context, approval.EffectID, approval.Outcom
 }
 
 func (b *book) Granted(context.Context, string, ir.Digest) (bool, error) { return b.granted, nil }
+
+// digits are a digest.
+var digits = regexp.MustCompile(`[0-9a-f]{64}`)
 
 // answer is an Approver that says the same to all.
 type answer struct {
@@ -311,7 +315,7 @@ func TestQuestions(t *testing.T) {
 		{"granted before", &book{granted: true}, nil, "", ""},
 		{"bare no", &book{}, &answer{}, "propose denied", "declined by user"},
 		{"no with words", &book{}, &answer{decision: admit.Decision{Reason: "use make"}}, "propose denied", "use make"},
-		{"nobody", &book{}, nil, "propose denied", "requires human approval (edits need a word (rule posture)), and nobody can answer here"},
+		{"nobody", &book{}, nil, "propose denied", "requires human approval (gate: policy; edits need a word (rule posture)); approve fingerprint '#' then re-run"},
 		{"approver errs", &book{}, &answer{decision: allow, err: errors.New("gone")}, "propose denied", "approval did not answer: gone"},
 		{"question cannot be written", &book{refuse: "propose"}, &answer{decision: allow}, "", "propose cannot be written"},
 		{"answer cannot be written", &book{refuse: "approved"}, &answer{decision: allow}, "propose", "approved cannot be written"},
@@ -326,7 +330,7 @@ func TestQuestions(t *testing.T) {
 		}
 		got := ""
 		if r := adm.Rejected(0); r != nil {
-			got = r.Reason
+			got = digits.ReplaceAllString(r.Reason, "#")
 		}
 		if got != c.refused || strings.Join(c.book.rows, " ") != c.rows {
 			t.Errorf("%s: refused %q, rows %q", c.name, got, c.book.rows)
@@ -392,6 +396,66 @@ func TestCapabilities(t *testing.T) {
 		adm, _ := admitted(t, office(t, &book{}, nil), p, admit.Options{Capabilities: c.caps})
 		if r := adm.Rejected(c.i); r == nil || r.Reason != c.want || r.Stage != admit.StageCapability {
 			t.Errorf("%+v: %+v", c.caps, r)
+		}
+	}
+}
+
+// words is a Ledger in memory.
+type words map[string]approval.Decision
+
+func (w words) Decision(_ context.Context, fingerprint string) (approval.Decision, bool, error) {
+	d, ok := w[fingerprint]
+	if fingerprint == "unreadable" {
+		return d, false, errors.New("disk")
+	}
+	return d, ok, nil
+}
+
+// E-PIPE-5: every escalation needs its own approval; an approval lifts no other
+// gate's reject and none of a lower tier counts; a rejection is final; a ledger
+// that cannot be read leaves the question open; what was applied is logged.
+func TestDecisionsByFingerprint(t *testing.T) {
+	t.Parallel()
+	asks := func(name string, fingerprints ...string) gate {
+		o := admit.Opinion{Verdict: policy.Ask}
+		for _, f := range fingerprints {
+			o.Escalations = append(o.Escalations, admit.Escalation{Fingerprint: f, Reason: "is it so"})
+		}
+		return says(name, o)
+	}
+	yes := approval.Decision{Approved: true, RequiredTier: ir.FullAccess, Reviewer: "r"}
+	ledger := words{"f1": yes, "no": {Fingerprint: "no", Reviewer: "r"}, "low": {Approved: true, RequiredTier: ir.SandboxEdit, Reviewer: "r"}}
+	ledger["f1"] = approval.Decision{Fingerprint: "f1", Approved: true, RequiredTier: ir.FullAccess, Reviewer: "r"}
+	for _, c := range []struct {
+		name    string
+		gates   []admit.Gate
+		refused string
+	}{
+		{"approved", []admit.Gate{asks("g", "f1")}, ""},
+		{"one of two", []admit.Gate{asks("g", "f1", "f2")}, "requires human approval (gate: g; is it so); approve fingerprint 'f2' then re-run"},
+		{"rejected", []admit.Gate{asks("g", "no")}, "rejected by operator (gate: g; fingerprint: no)"},
+		{"too low", []admit.Gate{asks("g", "low")}, "requires human approval (gate: g; is it so); approve fingerprint 'low' then re-run"},
+		{"unreadable", []admit.Gate{asks("g", "unreadable")}, "requires human approval (gate: g; is it so); approve fingerprint 'unreadable' then re-run"},
+		{"another gate rejects", []admit.Gate{asks("g", "f1"), says("h", admit.Opinion{Verdict: policy.Deny, Reason: "never"})}, "never (gate: h)"},
+	} {
+		b := &book{}
+		a, err := admit.New(admit.Config{Tools: hands{{"write"}}, Judge: judge{}, Gates: c.gates, Recorder: b, Log: b, Ledger: ledger, Where: tool.Description{Root: "/r"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		adm, _ := admitted(t, a, proposal("x"), admit.Options{RefuseAction: true})
+		if _, err := adm.Ask(t.Context(), []int{0}); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if r := adm.Rejected(0); r != nil {
+			got = r.Reason
+		}
+		if got != c.refused {
+			t.Errorf("%s: %q, want %q", c.name, got, c.refused)
+		}
+		if c.name == "approved" && b.events[len(b.events)-1].Data["applied"] != true && b.events[0].Data["applied"] != true {
+			t.Errorf("applied approval is not logged: %+v", b.events)
 		}
 	}
 }

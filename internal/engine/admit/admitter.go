@@ -33,7 +33,9 @@ type Config struct {
 	Gates    []Gate
 	Approver Approver
 	Recorder Recorder
-	Log      Log
+	// Ledger holds standing decisions; nil holds none, and then every question stays one.
+	Ledger Ledger
+	Log    Log
 	// Where is the substrate; its root, name and dialect bind approvals.
 	Where     tool.Description
 	Substrate string
@@ -197,7 +199,7 @@ type item struct {
 }
 
 // question is something about an action that a person must answer.
-type question struct{ gate, reason string }
+type question struct{ gate, reason, fingerprint string }
 
 // Digest is the canonical identity of the proposal.
 func (a *Admission) Digest() ir.Digest { return a.digest }

@@ -88,6 +88,18 @@ func (adm *Admission) prepare(ctx context.Context, i int) (pending, bool, error)
 		it.yes = &yes{by: "grant:" + string(digest[:12])}
 		return pending{}, false, adm.logApproval(i, row.ID, digest, Decision{Kind: AllowSession, By: it.yes.by}, true)
 	}
+	// Policy's questions are filed under the scope itself; a gate's have their own fingerprint.
+	known, err := adm.decided(ctx, string(digest))
+	switch {
+	case err != nil:
+		return pending{}, false, err
+	case known != nil && !known.Approved:
+		adm.refuseApproval(i, fmt.Sprintf("rejected by operator (gate: policy; fingerprint: %s)", digest))
+		return pending{}, false, nil
+	case known != nil && !slices.ContainsFunc(it.questions, func(q question) bool { return q.gate != "policy" }):
+		it.yes = &yes{by: "ledger:" + string(digest[:12])}
+		return pending{}, false, adm.logApplied(i, "policy", *known)
+	}
 	request, err := adm.request(ctx, i, row, digest)
 	if err != nil {
 		adm.refuseApproval(i, "preview: "+faultText(err))
@@ -129,7 +141,7 @@ func (adm *Admission) answers(ctx context.Context, asked []pending) []Decision {
 	decisions := make([]Decision, len(asked))
 	if adm.by.cfg.Approver == nil || adm.opts.AskNobody {
 		for i, p := range asked {
-			decisions[i] = Decision{By: "nobody", Reason: fmt.Sprintf("requires human approval (%s), and nobody can answer here", strings.Join(p.request.Reasons, "; "))}
+			decisions[i] = Decision{By: "nobody", Reason: adm.unanswered(p)}
 		}
 		return decisions
 	}
@@ -149,6 +161,19 @@ func (adm *Admission) answers(ctx context.Context, asked []pending) []Decision {
 		}
 	}
 	return decisions
+}
+
+// unanswered says what an approval would have to be of, where nobody can be asked.
+func (adm *Admission) unanswered(p pending) string {
+	var parts []string
+	for _, q := range adm.items[p.index].questions {
+		fingerprint := q.fingerprint
+		if q.gate == "policy" {
+			fingerprint = string(p.request.ScopeDigest)
+		}
+		parts = append(parts, fmt.Sprintf("requires human approval (gate: %s; %s); approve fingerprint '%s' then re-run", q.gate, q.reason, fingerprint))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // settle records every answer before it is used.

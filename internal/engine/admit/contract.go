@@ -109,6 +109,12 @@ type Decision struct {
 	Parameters map[string]any
 }
 
+// Ledger finds a person's standing word about a fingerprint (E-PIPE-5). The
+// store behind approval.Book is one.
+type Ledger interface {
+	Decision(ctx context.Context, fingerprint string) (approval.Decision, bool, error)
+}
+
 // Recorder keeps the durable rows around every effect (E-PIPE-10).
 // *approval.Ledger is one. An error of any method is a refusal to go on.
 type Recorder interface {

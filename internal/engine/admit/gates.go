@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"car/internal/engine/approval"
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/policy"
@@ -26,7 +27,9 @@ func (a *Admitter) runGates(ctx context.Context, adm *Admission) (*Admission, *R
 		switch opinion.Verdict {
 		case policy.Allow:
 		case policy.Ask:
-			adm.escalate(g.Name(), opinion)
+			if err := adm.escalate(ctx, g.Name(), opinion); err != nil {
+				return adm, nil, err
+			}
 		default:
 			if r := adm.block(g.Name(), opinion); r != nil && whole == nil {
 				whole = r
@@ -114,16 +117,55 @@ func (adm *Admission) block(name string, o Opinion) *Rejection {
 	return &Rejection{Stage: StageAdmission, Reason: reason, Event: eventlog.ActionRejected}
 }
 
-// escalate adds a gate's questions to the open actions they name (E-PIPE-5).
-func (adm *Admission) escalate(name string, o Opinion) {
+// escalate puts a gate's questions to the open actions they name, unless a person
+// has decided about the fingerprint before (E-PIPE-5).
+func (adm *Admission) escalate(ctx context.Context, name string, o Opinion) error {
 	for _, e := range o.Escalations {
+		known, err := adm.decided(ctx, e.Fingerprint)
+		if err != nil {
+			return err
+		}
 		for i := range adm.items {
 			it := &adm.items[i]
-			if it.rejection == nil && (len(e.Actions) == 0 || slices.Contains(e.Actions, it.action.ID)) {
-				it.questions = append(it.questions, question{gate: name, reason: e.Reason})
+			if it.rejection != nil || len(e.Actions) > 0 && !slices.Contains(e.Actions, it.action.ID) {
+				continue
+			}
+			switch {
+			case known == nil:
+				it.questions = append(it.questions, question{name, e.Reason, e.Fingerprint})
+			case known.Approved:
+				err = adm.logApplied(i, name, *known)
+			default:
+				adm.refuseApproval(i, fmt.Sprintf("rejected by operator (gate: %s; fingerprint: %s)", name, e.Fingerprint))
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
+	return nil
+}
+
+// decided is the standing word about a fingerprint, nil where there is none that
+// counts. A ledger that cannot be read leaves the question open.
+func (adm *Admission) decided(ctx context.Context, fingerprint string) (*approval.Decision, error) {
+	if adm.by.cfg.Ledger == nil || fingerprint == "" {
+		return nil, nil
+	}
+	d, found, err := adm.by.cfg.Ledger.Decision(ctx, fingerprint)
+	if err != nil || !found || d.Approved && !d.RequiredTier.Covers(ir.FullAccess) {
+		return nil, nil
+	}
+	return &d, nil
+}
+
+func (adm *Admission) logApplied(i int, gate string, d approval.Decision) error {
+	_, err := adm.by.cfg.Log.Append(eventlog.Event{Kind: eventlog.ApprovalRecorded, ProposalID: adm.proposal.ID, ActionID: adm.items[i].action.ID,
+		Data: map[string]any{"fingerprint": d.Fingerprint, "gate": gate, "approval": d.Word(), "reviewer": d.Reviewer, "applied": true}})
+	if err != nil {
+		return fmt.Errorf("log applied approval: %w", err)
+	}
+	return nil
 }
 
 func (a *Admitter) logGate(adm *Admission, name string, o Opinion) error {
