@@ -73,9 +73,6 @@ func (d folder) read(name string) (data []byte, found bool, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, false, &Error{File: full, Problem: "is not a regular file"}
 	}
-	if info.Size() > maxFile {
-		return nil, false, &Error{File: full, Problem: fmt.Sprintf("has %d bytes, at most %d are read", info.Size(), maxFile)}
-	}
 	data, err = readAll(d.fsys, name)
 	if err != nil {
 		return nil, false, unreadable(full, err)
@@ -155,7 +152,7 @@ func (d folder) strangers() error {
 	return errors.Join(errs...)
 }
 
-// policies lists the rule files in the order of their names (G-POL-1).
+// policies lists the rule files in the order of their names, which is ReadDir's (G-POL-1).
 func (d folder) policies() ([]string, error) {
 	const dir = "policies"
 	base := filepath.Join(d.base, dir)
@@ -183,7 +180,6 @@ func (d folder) policies() ([]string, error) {
 			names = append(names, path.Join(dir, name))
 		}
 	}
-	slices.Sort(names)
 	return names, errors.Join(errs...)
 }
 

@@ -29,6 +29,7 @@ func TestRoot(t *testing.T) {
 		{"outside of the home", []string{"srv/p/.git/HEAD"}, "srv/p/a", "srv/p"},
 		{"the person's folder is no project's", []string{"home/.car/config.toml"}, "home/p/a", "home/p/a"},
 		{"dotfiles in the home", []string{"home/.git/HEAD"}, "home/p/a", "home/p/a"},
+		{"the home in a repository", []string{".git/HEAD"}, "home", "home"},
 		{"the home itself", []string{"home/.git/HEAD", "home/.car/config.toml"}, "home", "home"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,6 +56,9 @@ func TestThePersonsFolderIsNoProjects(t *testing.T) {
 	p := h.load("home/p/a")
 	if p.Root != h.path("home/p/a") || len(p.Rules) != 1 || p.Rules[0].Rules.DenyTool[0] != "y" || p.Rules[0].Untrusted {
 		t.Errorf("root %s, rules %+v, want the person's once and no project", p.Root, p.Rules)
+	}
+	if p := h.load("home"); len(p.Rules) != 1 || p.Rules[0].Rules.DenyTool[0] != "y" {
+		t.Errorf("in the home itself: rules %+v, want the person's once and no project", p.Rules)
 	}
 }
 

@@ -147,8 +147,11 @@ func TestOddInstructionsAreSkipped(t *testing.T) {
 	makePipe(t, h.path("home/p/a/AGENTS.override.md"))
 	h.link("home/p/a/b/CLAUDE.md", h.path("home/p/README.md"))
 	h.link("home/p/a/b/c/CLAUDE.md", "../../../README.md")
-	_, found, skipped := start(h, "home/p/a/b/c/d")
+	g, found, skipped := start(h, "home/p/a/b/c/d")
 	mustTell(h, found, "AGENTS.md: readme", "a/CLAUDE.md: a")
+	if _, again, err := g.Below(t.Context(), h.path("home/p/a/b/c/d")); err != nil || len(again) != 0 {
+		t.Errorf("said again: %+v, %v", again, err)
+	}
 	var names []string
 	for _, s := range skipped {
 		names = append(names, strings.TrimPrefix(s.Path, h.path("home/p")+"/"))

@@ -151,6 +151,11 @@ func TestNeutralSettingsAreTheNearestFiles(t *testing.T) {
 	if len(p.Ignored) != 0 {
 		t.Errorf("ignored %+v", p.Ignored)
 	}
+	h.write(mine, "posture = \"cautious\"\n")
+	h.write(theirs, "posture = \"cautious\"\n")
+	if from := h.load("home/p").Settings.Posture.From.String(); from != h.path(mine)+":1" {
+		t.Errorf("what both files say comes from %s, want the person's", from)
+	}
 }
 
 // A-LLM-13, P-GUARD-5: the person's provider is whole, with variables in its
@@ -246,7 +251,7 @@ func TestOuterProjectsOnlyForbid(t *testing.T) {
 	if got := ignored(p); !slices.Equal(got, []string{"tier", "tools.env_pass", "model.name", "posture", "tools.network", "command[0]"}) {
 		t.Errorf("ignored %q", got)
 	}
-	if p.Notice() != "" {
+	if p.Notice() != "" || len(p.Waiting()) != 0 {
 		t.Errorf("trust would change nothing, and the notice is %q", p.Notice())
 	}
 	// Seen from the outer project itself, its permissions count.

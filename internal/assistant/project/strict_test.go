@@ -120,7 +120,7 @@ func TestEmptyAndAbsentAreZeroRules(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, map[string]string{
 		"home/p/.car/config.toml": "", "home/p/.car/policies/a.toml": "# nothing yet\n", "home/p/.car/policies/README.md": "x",
-		"home/p/.car/policies/tests.toml": "cases = 1", "home/p/.car/README.md": "x", "home/p/.car/.gitignore": "x",
+		"home/p/.car/policies/tests.toml": "cases = 1", "home/p/.car/README.md": "x", "home/p/.car/.gitignore": "x", "home/p/.car/.idea/x": "",
 		"home/q/.car/": "",
 	})
 	if p := h.load("home/p"); len(p.Rules) != 1 || len(p.Files) != 2 || p.Notice() != "" {
