@@ -16,6 +16,7 @@ import (
 	"car/internal/engine/redact"
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
+	"car/internal/tools"
 	"car/internal/tools/substrate"
 )
 
@@ -24,9 +25,10 @@ type engineRoom struct {
 	id        string
 	log       *eventlog.Log
 	substrate tool.Substrate
+	ledger    *approval.Ledger
 	// workspace is the project, for the fingerprint of a goal's check; nothing writes through it.
 	workspace *os.Root
-	tools     toolSet
+	tools     *tools.Set
 	runtime   *engine.Runtime
 }
 
@@ -50,6 +52,7 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 	if err != nil {
 		return nil, err
 	}
+	h.app.emergency.owns(room.substrate)
 	if room.workspace, err = os.OpenRoot(h.project.Root); err != nil {
 		return nil, err
 	}
@@ -72,11 +75,10 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 	if err != nil {
 		return nil, err
 	}
-	ledger, err := approval.New(approval.Config{Store: h.db, Now: h.app.now})
-	if err != nil {
+	if room.ledger, err = approval.New(approval.Config{Store: h.db, Now: h.app.now}); err != nil {
 		return nil, err
 	}
-	room.tools, err = newTools(tool.Bindings{Events: logView{room.log}, Todos: &todoList{}, Describe: where})
+	room.tools, err = tools.New(tool.Bindings{Events: logView{room.log}, Todos: &todoList{}, Describe: where})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 		return nil, err
 	}
 	room.runtime, err = engine.New(engine.Config{
-		Tools: room.tools, Judge: judge, Approver: approver, Recorder: ledger, Log: room.log, State: state.New(),
+		Tools: room.tools, Judge: judge, Approver: approver, Recorder: room.ledger, Log: room.log, State: state.New(),
 		Substrate: room.substrate, Redactor: redactor, CarHome: h.home, EnvDigest: environment, Now: h.app.now,
 	})
 	return room, err

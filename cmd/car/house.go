@@ -103,7 +103,7 @@ func (a *app) loadProject(ctx context.Context, home, dir string, db *store.DB) (
 	if dir != "" {
 		cwd = a.absolute(dir)
 	}
-	p, err := project.Load(ctx, project.Config{Cwd: cwd, Home: a.env.home, CarHome: home, Env: os.LookupEnv, Trust: trustIn(db)})
+	p, err := project.Load(ctx, project.Config{Cwd: cwd, Home: a.env.home, CarHome: home, Env: os.LookupEnv, Trust: trustOf(db)})
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -118,8 +118,8 @@ func (a *app) absolute(path string) string {
 	return filepath.Join(a.env.cwd, path)
 }
 
-// trustIn looks trust up in the database.
-func trustIn(db *store.DB) func(context.Context, string, string, ir.Digest) (trusted, known bool, err error) {
+// trustOf looks trust up in the database.
+func trustOf(db *store.DB) func(context.Context, string, string, ir.Digest) (trusted, known bool, err error) {
 	return func(ctx context.Context, root, name string, digest ir.Digest) (bool, bool, error) {
 		trusted, err := db.Trusted(ctx, root, name, digest)
 		if err != nil || trusted {

@@ -30,14 +30,19 @@ type app struct {
 	env environment
 	io  streams
 	now func() time.Time
+	// emergency knows what has to end when nobody waits.
+	emergency *emergency
 	// reached says that the command line was understood, so that an error is no longer one of usage.
 	reached bool
 }
 
 func run(args []string) exitCode {
-	ctx, stop := untilSignal(context.Background(), func(code exitCode) { os.Exit(int(code)) })
+	a := &app{io: openStreams(), now: time.Now, emergency: &emergency{}}
+	ctx, stop := untilSignal(context.Background(), func(code exitCode) {
+		a.emergency.kill()
+		os.Exit(int(code))
+	})
 	defer stop()
-	a := &app{io: openStreams(), now: time.Now}
 	err := a.start(ctx, args)
 	if err != nil {
 		complain(a.io.err, err)

@@ -30,7 +30,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetOut(a.io.out)
 	root.SetErr(a.io.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newDoCommand(a), newGoalCommand(a), newRunCommand(a), newInitCommand(a), newEventsCommand(a), newVersionCommand(), newExitCodesTopic())
+	root.AddCommand(newDoCommand(a), newGoalCommand(a), newRunCommand(a), newEventsCommand(a), newDoctorCommand(a), newTrustCommand(a), newInitCommand(a), newVersionCommand(), newExitCodesTopic())
 	root.InitDefaultCompletionCmd()
 	return root
 }

@@ -61,6 +61,11 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 	if s.room, err = h.openEngine(id, late); err != nil {
 		return nil, err
 	}
+	if resumed {
+		if err := s.recover(ctx); err != nil {
+			return nil, err
+		}
+	}
 	config := assistant.Config{
 		Models: h.models, Store: h.db, Now: h.app.now, Rand: rand.Reader,
 		Redactor: redact.New(h.secrets()), Dialect: s.room.substrate.Describe().Dialect,
@@ -86,6 +91,17 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 	}
 	s.conv, err = s.svc.Start(ctx, start)
 	return s, err
+}
+
+// recover closes what an earlier process of this session left in flight and says
+// so: nobody knows how it ended, and it is never run again by itself (P-WORK-6).
+func (s *session) recover(ctx context.Context) error {
+	stuck, err := s.room.ledger.Recover(ctx, s.id)
+	for _, e := range stuck {
+		s.house.notice(fmt.Sprintf("%s %s was running when its process ended: the outcome is indeterminate, and it was not run again",
+			e.Scope.Tool, briefOf(e.Scope.Parameters)))
+	}
+	return err
 }
 
 func (s *session) startOptions(o taskOptions, resumed bool) assistant.StartOptions {
