@@ -104,7 +104,7 @@ func (r *run) logOutcome(i, n int, last dispatch.Attempt) {
 	data := map[string]any{"attempt": float64(n), "attempted": last.Dispatched, "stage": "dispatch", "duration_ms": float64(res.DurationMS),
 		"ok": last.Err == nil, "expected_effects": a.ExpectedEffects, "tier": res.Tier.String(), "allowed_by": res.AllowedBy}
 	if a.Type == ir.ToolCall {
-		data["tool"] = a.Tool
+		data["tool"], data["tool_source"] = a.Tool, r.adm.Source(i).String()
 	}
 	if d, err := a.ParamsDigest(); err == nil {
 		data["params_digest"] = string(d)

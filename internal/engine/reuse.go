@@ -28,7 +28,7 @@ func (r *run) recall(ctx context.Context, i int) (claim *idem.Claim, known bool,
 			return claim, false, err
 		}
 		r.settleKnown(i, found.Output, eventlog.Event{Kind: eventlog.ActionDeduplicated, Data: map[string]any{
-			"cached_action_id": string(found.Action), "attempted": false, "stage": "idempotency_cache", "tool": a.Tool,
+			"cached_action_id": string(found.Action), "attempted": false, "stage": "idempotency_cache", "tool": a.Tool, "tool_source": r.adm.Source(i).String(),
 		}})
 		return nil, true, nil
 	}
@@ -38,7 +38,7 @@ func (r *run) recall(ctx context.Context, i int) (claim *idem.Claim, known bool,
 	output, found := r.rt.cache.Get(key)
 	if found {
 		r.settleKnown(i, output, eventlog.Event{Kind: eventlog.ActionSucceeded, Data: map[string]any{
-			"attempted": false, "stage": "result_cache", "tool": a.Tool, "ok": true, "duration_ms": float64(0),
+			"attempted": false, "stage": "result_cache", "tool": a.Tool, "tool_source": r.adm.Source(i).String(), "ok": true, "duration_ms": float64(0),
 		}})
 	}
 	return nil, found, nil

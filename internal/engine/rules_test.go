@@ -239,3 +239,34 @@ func TestAnApprovedFingerprintAdmitsTheRerun(t *testing.T) {
 		t.Errorf("%v, log %q", err, bare.story())
 	}
 }
+
+// B-SESS-1, E-SESS-3: a session and a scope combine: both rule sets, the tenant's
+// state, and a rule reads the keys where its action runs.
+func TestSessionAndTenant(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	session := h.OpenSession()
+	must(t, h.AddRule("", engine.Rule{Name: "global", Check: func(a ir.Action, _ func(string) (any, bool)) string {
+		if a.Tool == "read" {
+			return "no reads"
+		}
+		return ""
+	}}))
+	must(t, h.AddRule(session, engine.Rule{Name: "limit", Check: func(a ir.Action, get func(string) (any, bool)) string {
+		if _, there := get("k"); there && a.Type == ir.StateWrite {
+			return "k is set"
+		}
+		return ""
+	}}))
+	write := `"type":"state_write","failure_behavior":"skip","parameters":{"key":"k","value":1}`
+	both := engine.Options{PolicySession: session, Scope: engine.Scope{TenantID: "a"}}
+	r := h.execute(t, plan(t, write, write+`,"after":["a1"]`, call("read", `"failure_behavior":"skip"`)), both)
+	if statuses(r) != "succeeded rejected rejected" || !strings.Contains(r.Results[1].Error, "k is set") || !strings.Contains(r.Results[2].Error, "no reads") {
+		t.Errorf("%+v", r.Results)
+	}
+	p := plan(t, write)
+	p.ID = "b"
+	if r := h.execute(t, p, engine.Options{PolicySession: session, Scope: engine.Scope{TenantID: "b"}}); !r.AllSucceeded() {
+		t.Errorf("tenant b was judged by tenant a's state: %+v", r.Results)
+	}
+}

@@ -70,6 +70,18 @@ func (b *Toolbox) Lookup(name string) (tool.Tool, bool) {
 	}
 }
 
+// Source is who a tool comes from: what is registered here is user_defined unless
+// the tools behind know better.
+func (b *Toolbox) Source(name string) ir.ToolSource {
+	b.mu.RLock()
+	_, ours := b.byName[name]
+	b.mu.RUnlock()
+	if known, ok := b.behind.(interface{ Source(string) ir.ToolSource }); ok && !ours {
+		return known.Source(name)
+	}
+	return ir.UserDefined
+}
+
 // Schemas lists all tools by name.
 func (b *Toolbox) Schemas() []ir.ToolSchema {
 	all := map[string]ir.ToolSchema{}

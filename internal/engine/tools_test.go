@@ -9,6 +9,7 @@ import (
 
 	"car/internal/engine"
 	"car/internal/engine/dispatch"
+	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/tool"
 )
@@ -187,3 +188,27 @@ func TestReturns(t *testing.T) {
 		t.Errorf("%+v", r.Results)
 	}
 }
+
+// E-EXEC-13: the source of a tool is its registry's word, user_defined where
+// nobody knows; the state an action was told of is in its trace.
+func TestToolSource(t *testing.T) {
+	t.Parallel()
+	var box *engine.Toolbox
+	h := build(t, func(c *engine.Config, h *house) {
+		box = engine.NewToolbox(builtins{h.tools})
+		c.Tools = box
+	})
+	must(t, box.Register(answering("mine", `{}`, "ok", nil)))
+	h.execute(t, plan(t, call("read", ""), call("mine", "")), engine.Options{})
+	for id, want := range map[ir.ActionID]string{"a1": "builtin", "a2": "user_defined"} {
+		for _, kind := range []eventlog.Kind{eventlog.ActionExecuting, eventlog.ActionSucceeded} {
+			if got := h.log.Query(eventlog.Query{ActionID: id, Kinds: []eventlog.Kind{kind}}); len(got) != 1 || got[0].Data["tool_source"] != want {
+				t.Errorf("%s %s: %+v", id, kind, got)
+			}
+		}
+	}
+}
+
+type builtins struct{ hands }
+
+func (builtins) Source(string) ir.ToolSource { return ir.Builtin }

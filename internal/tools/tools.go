@@ -51,6 +51,9 @@ func (s *Set) Lookup(name string) (tool.Tool, bool) {
 	return t, found
 }
 
+// Source is who the tools of a set come from: every one is built in (E-EXEC-13).
+func (s *Set) Source(string) ir.ToolSource { return ir.Builtin }
+
 // Unknown is the failure for a name that no tool has; it is typed, so that
 // nobody reads its text (T-SET-7).
 func Unknown(name string) error {

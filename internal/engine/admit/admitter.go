@@ -207,6 +207,17 @@ func (a *Admission) Digest() ir.Digest { return a.digest }
 // Judgement is what policy made of the action at index i.
 func (a *Admission) Judgement(i int) policy.Judgement { return a.items[i].judgement }
 
+// Source is who the tool of the action at index i comes from, by its registry and
+// never by its name (E-EXEC-13).
+func (a *Admission) Source(i int) ir.ToolSource { return a.by.sourceOf(a.items[i].action.Tool) }
+
+func (a *Admitter) sourceOf(tool string) ir.ToolSource {
+	if known, ok := a.cfg.Tools.(interface{ Source(string) ir.ToolSource }); ok {
+		return known.Source(tool)
+	}
+	return ir.UserDefined
+}
+
 // RunsShell reports that the action at index i gives text to a shell.
 func (a *Admission) RunsShell(i int) bool { return a.items[i].effects.Shell.Text != "" }
 

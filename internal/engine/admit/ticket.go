@@ -41,6 +41,7 @@ type Grant struct {
 	Attempt    int
 	Tool       tool.Tool
 	Spec       tool.Spec
+	Source     ir.ToolSource
 	Call       tool.Call
 	Effects    tool.Effects
 	Judgement  policy.Judgement
@@ -89,7 +90,7 @@ func (adm *Admission) Draw(i, attempt int) (Ticket, error) {
 	}
 	g := Grant{
 		Action: it.action, Digest: it.digest, Proposal: adm.proposal.ID, Generation: adm.opts.Generation, Attempt: attempt,
-		Tool: it.tool, Spec: it.spec, Call: adm.call(it, attempt), Effects: it.effects, Judgement: it.judgement,
+		Tool: it.tool, Spec: it.spec, Source: adm.Source(i), Call: adm.call(it, attempt), Effects: it.effects, Judgement: it.judgement,
 		AllowedBy: "auto:" + it.judgement.Tier.Needed().String(),
 	}
 	if it.yes != nil {

@@ -188,7 +188,7 @@ func (d *Dispatcher) begin(ctx context.Context, g admit.Grant) error {
 	data := map[string]any{"attempt": float64(g.Attempt), "tier": g.Judgement.Tier.Needed().String(),
 		"reversibility": g.Judgement.Reversibility.String(), "allowed_by": g.AllowedBy}
 	if g.Tool != nil {
-		data["tool"] = g.Action.Tool
+		data["tool"], data["tool_source"] = g.Action.Tool, g.Source.String()
 	}
 	if g.Row != nil {
 		data["effect_id"] = string(g.Row.ID)
