@@ -41,7 +41,7 @@ func (c Config) check() error {
 // DB is an open database. It is safe for concurrent use, and any number of
 // processes may open one file.
 type DB struct {
-	write   *sql.DB // one connection, immediate transactions, synchronous=FULL
+	write   *sql.DB // one connection, immediate transactions, synchronous=FULL, freed pages zeroed
 	read    *sql.DB // connections that cannot write
 	path    string
 	now     func() time.Time
@@ -83,7 +83,7 @@ func open(ctx context.Context, c Config, steps []string) (*DB, error) {
 }
 
 func (db *DB) connect(ctx context.Context, steps []string) (err error) {
-	if db.write, err = sql.Open("sqlite", dsn(db.path, "synchronous(FULL)")); err != nil {
+	if db.write, err = sql.Open("sqlite", dsn(db.path, "synchronous(FULL)", "secure_delete(1)")); err != nil {
 		return err
 	}
 	db.write.SetMaxOpenConns(1)

@@ -121,8 +121,19 @@ func changedOne(r sql.Result, err error) func(kind, id string) error {
 
 // DeleteSession removes what a session said and did. What stays is the audit
 // line: the emptied session row, and of each effect its identity, tool, states and
-// who decided, without parameters and receipts (A-DUR-7). Files are the caller's.
+// who decided, without parameters and receipts (A-DUR-7). The bytes are gone from
+// the file too, unless another process reads an older picture just then. Other
+// files are the caller's.
 func (db *DB) DeleteSession(ctx context.Context, id string) error {
+	if err := db.deleteRows(ctx, id); err != nil {
+		return err
+	}
+	// The write-ahead log still holds the old pages until it is emptied.
+	_, err := db.write.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	return explain(db.path, err)
+}
+
+func (db *DB) deleteRows(ctx context.Context, id string) error {
 	return db.update(ctx, func(tx *sql.Tx) error {
 		if err := db.fence(ctx, tx, id); err != nil {
 			return err

@@ -3,6 +3,8 @@ package store_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -101,13 +103,14 @@ func TestDeleteLeavesTheAuditLine(t *testing.T) {
 	c, path := newClock(), newPath(t)
 	db := openAt(t, path, c)
 	const secret = "sk-test-AAAA1111BBBB2222"
+	long := secret + strings.Repeat(" and so on", 2000) // spans several pages
 	newSession(t, db, "s1")
 	newSession(t, db, "s2")
 	ask := say("assistant", secret)
 	ask.Calls = []store.Call{{ID: "t1c1", Tool: "shell", Args: `{"command":"echo ` + secret + `"}`}}
 	n, err := db.StartTurn(t.Context(), "s1", "chat")
 	must(t, err)
-	appendAll(t, db, "s1", n, say("user", secret), ask)
+	appendAll(t, db, "s1", n, say("user", long), ask)
 	l, e := newLedger(t, db, c), anEffect(t, "s1", "t1c1", "echo "+secret)
 	must(t, l.BeforeDispatch(t.Context(), e))
 	must(t, l.AfterDispatch(t.Context(), e.ID, approval.Outcome{Completed: true, Receipt: `{"output":"` + secret + `"}`}))
@@ -138,6 +141,11 @@ func TestDeleteLeavesTheAuditLine(t *testing.T) {
 	}
 	if left := textInTables(t, path, secret); len(left) > 0 {
 		t.Errorf("the deleted session's text is left in %v", left)
+	}
+	for _, file := range []string{path, path + "-wal"} {
+		if bytes, err := os.ReadFile(file); err != nil || strings.Contains(string(bytes), secret) {
+			t.Errorf("%s still holds the deleted session's text (%v)", filepath.Base(file), err)
+		}
 	}
 	if _, err := db.Blob(t.Context(), shared); err != nil {
 		t.Errorf("an image that another session shows is gone: %v", err)
