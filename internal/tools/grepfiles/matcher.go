@@ -18,8 +18,10 @@ import (
 // of one long search. Safe for concurrent use.
 type matcher struct {
 	re *regexp.Regexp
-	// plain is set for a literal with its case, which needs no automaton.
-	plain []byte
+	// plain is set for a literal with its case, which needs no automaton, folded for
+	// one of small ASCII letters without it.
+	plain  []byte
+	folded []byte
 	// ends says that the pattern looks at line ends, alone that it looks at the
 	// borders of the text: such patterns see files with CRLF, or all files, line by line.
 	ends  bool
@@ -47,11 +49,25 @@ func compile(in input) (*matcher, error) {
 		return nil, badPattern(in.Pattern, err)
 	}
 	m.look(tree)
+	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase != 0 {
+		if text := string(tree.Rune); isASCII(text) {
+			m.folded = lower([]byte(text), nil)
+		}
+	}
 	m.re, err = regexp.Compile(flags + text + ")")
 	if err != nil {
 		return nil, badPattern(in.Pattern, err)
 	}
 	return m, nil
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // look finds out which borders a pattern looks at.
@@ -90,10 +106,31 @@ func badPattern(pattern string, err error) error {
 	return &tool.Fault{Kind: tool.BadArgs, Text: text}
 }
 
+// lower writes text with small ASCII letters into buf. It returns nil where other
+// characters count as letters of ASCII without their case (ſ and the Kelvin sign),
+// so that only the automaton is right.
+func lower(text, buf []byte) []byte {
+	if bytes.Contains(text, []byte("ſ")) || bytes.Contains(text, []byte("\u212a")) {
+		return nil
+	}
+	buf = append(buf[:0], text...)
+	for i, c := range buf {
+		if c >= 'A' && c <= 'Z' {
+			buf[i] = c | 0x20
+		}
+	}
+	return buf
+}
+
 // next returns the place from pos on at which a match may begin, -1 for none.
-func (m *matcher) next(text []byte, pos int) int {
-	if m.plain != nil {
-		if i := bytes.Index(text[pos:], m.plain); i >= 0 {
+// small is text in small letters, nil when it is not needed.
+func (m *matcher) next(text, small []byte, pos int) int {
+	needle := m.plain
+	if small != nil {
+		needle, text = m.folded, small
+	}
+	if needle != nil {
+		if i := bytes.Index(text[pos:], needle); i >= 0 {
 			return pos + i
 		}
 		return -1
@@ -117,15 +154,22 @@ func (m *matcher) at(line []byte) int {
 
 // lines calls found for each line of text that matches, with its borders, where
 // in it the match begins, and its number.
-func (m *matcher) lines(text []byte, found func(start, end, at, number int) bool) {
+// buf is lent for a copy of text and returned, to be lent again.
+func (m *matcher) lines(text, buf []byte, found func(start, end, at, number int) bool) []byte {
+	var small []byte
+	if m.folded != nil {
+		if small = lower(text, buf); small != nil {
+			buf = small
+		}
+	}
 	oneByOne := m.alone || m.ends && bytes.Contains(text, []byte("\r\n"))
 	number, counted := 1, 0
 	for pos := 0; pos < len(text); {
 		hit := pos
 		if !oneByOne {
-			hit = m.next(text, pos)
+			hit = m.next(text, small, pos)
 			if hit < 0 || hit == len(text) && text[hit-1] == '\n' {
-				return
+				return buf
 			}
 		}
 		start := bytes.LastIndexByte(text[:hit], '\n') + 1
@@ -142,7 +186,8 @@ func (m *matcher) lines(text []byte, found func(start, end, at, number int) bool
 		number += bytes.Count(text[counted:start], []byte("\n"))
 		counted = start
 		if !found(start, start+len(line), at, number) {
-			return
+			return buf
 		}
 	}
+	return buf
 }

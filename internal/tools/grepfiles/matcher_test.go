@@ -13,18 +13,23 @@ import (
 func TestLinesAreTheSameAsOneByOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		pattern := rapid.StringMatching(`(\^|\$|a|b|\.|\\s|\\b|\[\^a\]|a\*|\(a\|b\)|\\A|\\z|x\+|\\n|\(\?s\)){1,5}`).Draw(t, "pattern")
-		text := rapid.StringMatching(`(a|b|x|ab| |\n|\r\n){0,20}`).Draw(t, "text")
-		m, err := compile(input{Pattern: pattern})
+		pattern := rapid.StringMatching(`(\^|\$|a|b|B|k|K|ſ|\.|\\s|\\b|\[\^a\]|a\*|\(a\|b\)|\\A|\\z|x\+|\\n|\(\?s\)){1,5}`).Draw(t, "pattern")
+		text := rapid.StringMatching(`(a|b|x|ab|A|B|s|k|\x{212a}| |\n|\r\n){0,20}`).Draw(t, "text")
+		fold := rapid.Bool().Draw(t, "fold")
+		m, err := compile(input{Pattern: pattern, IgnoreCase: fold})
 		if err != nil {
 			return
 		}
 		var got, want []string
-		m.lines([]byte(text), func(start, end, _, number int) bool {
+		m.lines([]byte(text), nil, func(start, end, _, number int) bool {
 			got = append(got, fmt.Sprintf("%d:%s", number, text[start:end]))
 			return true
 		})
-		re := regexp.MustCompile("(?m:" + pattern + ")")
+		flags := "(?m:"
+		if fold {
+			flags = "(?mi:"
+		}
+		re := regexp.MustCompile(flags + pattern + ")")
 		for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 			if line = strings.TrimSuffix(line, "\r"); text != "" && re.MatchString(line) {
 				want = append(want, fmt.Sprintf("%d:%s", i+1, line))

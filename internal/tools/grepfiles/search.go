@@ -52,6 +52,8 @@ type searcher struct {
 	matcher *matcher
 	in      input
 	buf     []byte
+	// small is the buffer that a search without letter case works in.
+	small []byte
 }
 
 // job is a file on its way from the walk to the answer: a worker fills result
@@ -198,7 +200,7 @@ func (s *searcher) text() []byte {
 
 // search collects the lines that match, as many as can be shown, and counts all.
 func (s *searcher) search(r *result, text []byte) {
-	s.matcher.lines(text, func(start, end, at, number int) bool {
+	s.small = s.matcher.lines(text, s.small, func(start, end, at, number int) bool {
 		r.count++
 		if s.in.FilesOnly || len(r.matches) == s.in.Limit {
 			return true

@@ -12,7 +12,9 @@
 //     outside can be read, marked Outside, and never written.
 //   - Processes. A shell text runs in a session of its own, without terminal,
 //     with an empty stdin and without secrets in its environment (T-SHELL-4, 6).
-//     Whatever it starts is owned until Close, also what left its process group.
+//     Whatever it starts is owned until Close, also what left its process group: a
+//     child of this process in a session of its own that no start registered is
+//     taken for an orphan, so nobody else in the program may start one.
 //   - Scratch. TMPDIR of every child is car-<uid>/<session> below the system's
 //     temporary folder, 0700, gone after Close; what a killed run left is swept
 //     by the next Open (D-33, P-PROC-2).

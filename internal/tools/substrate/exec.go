@@ -16,6 +16,9 @@ import (
 const (
 	// grace is the time between asking processes to end and ending them (T-SHELL-4).
 	grace = 2 * time.Second
+	// cancelGrace is the same on cancel: a tool that takes longer than 2 s to end is
+	// given up by dispatch (E-EXEC-6), and its exit would be lost.
+	cancelGrace = 1500 * time.Millisecond
 	// closingGrace is the same when the session ends, so that Close takes under 3 s.
 	closingGrace = time.Second
 	// drain is how long output may still come once the shell has ended (T-SHELL-5).
@@ -128,7 +131,7 @@ func (l *local) await(ctx context.Context, r *run, timeout time.Duration) (timed
 		l.stop(r, grace)
 		return true, nil
 	case <-ctx.Done():
-		l.stop(r, grace)
+		l.stop(r, cancelGrace)
 		return false, context.Cause(ctx)
 	case <-l.closing:
 		l.stop(r, closingGrace)

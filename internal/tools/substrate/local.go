@@ -70,7 +70,7 @@ func Open(c Config) (tool.Substrate, error) {
 		return nil, errors.Join(fmt.Errorf("scratch folder: %w", err), scratch.close())
 	}
 	l := &local{
-		cfg: c, shell: sh, scratch: scratch, closing: make(chan struct{}), owned: newOwned(scratch.dir),
+		cfg: c, shell: sh, scratch: scratch, closing: make(chan struct{}), owned: newOwned(scratch.dir, c.Now),
 		env:   childEnv(c, root, scratch.dir),
 		files: &files{doors: []*door{workspace, inner}, home: c.Home, temps: scratch.temps, hidden: &secondNames{seen: map[string]secretsOf{}}},
 	}

@@ -19,6 +19,7 @@ type owned struct {
 	scratch string
 	self    int
 	sid     int
+	now     func() time.Time
 	// why is empty when the whole family can be found.
 	why string
 
@@ -26,11 +27,27 @@ type owned struct {
 	shells map[int]*run
 	// left are processes that outlived their shell, by pid with their start.
 	left map[int]uint64
+	// known are all processes that were seen to be ours, so that they are reaped once dead.
+	known map[int]uint64
+	// suspects are orphans without a mark, by pid; waiting says that one of the last
+	// look is not old enough to count.
+	suspects map[int]suspect
+	waiting  bool
 	// since is the start of the first shell; nothing older is ours.
 	since uint64
 	// dead are zombies nobody waited for yet, by pid with their start, and in how many looks.
 	dead  map[int]lookedAt
 	pipes []*os.File
+}
+
+// suspicion is how long an orphan without any mark is watched before it counts as
+// ours: one that another substrate of this process is just starting has its mark
+// by then.
+const suspicion = 60 * time.Millisecond
+
+type suspect struct {
+	start uint64
+	since time.Time
 }
 
 type lookedAt struct {
@@ -42,8 +59,10 @@ type lookedAt struct {
 // a process that somebody waits for is gone long before.
 const patience = 50
 
-func newOwned(scratch string) *owned {
-	o := &owned{scratch: scratch, self: os.Getpid(), shells: map[int]*run{}, left: map[int]uint64{}, dead: map[int]lookedAt{}}
+func newOwned(scratch string, now func() time.Time) *owned {
+	o := &owned{
+		scratch: scratch, now: now, suspects: map[int]suspect{}, self: os.Getpid(), shells: map[int]*run{}, left: map[int]uint64{}, known: map[int]uint64{}, dead: map[int]lookedAt{},
+	}
 	o.sid, _ = unix.Getsid(0)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		o.why = "a process that leaves its session and its environment cannot be found again"
@@ -99,7 +118,7 @@ func (o *owned) signal(r *run, kill bool) {
 func (o *owned) alive(r *run) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.members(r)) > 0
+	return len(o.members(r)) > 0 || o.waiting
 }
 
 // finish ends the bookkeeping of a run and returns the pids that outlived it.
@@ -131,7 +150,15 @@ func (o *owned) members(r *run) []proc {
 			ours[p.pid] = true
 		}
 	}
-	return living(all, ours, r.pid)
+	return o.remember(living(all, ours, r.pid))
+}
+
+// remember notes processes as ours. Holding mu.
+func (o *owned) remember(procs []proc) []proc {
+	for _, p := range procs {
+		o.known[p.pid] = p.start
+	}
+	return procs
 }
 
 // living closes ours over children and drops zombies and the shell.
@@ -154,10 +181,25 @@ func living(all []proc, ours map[int]bool, shell int) []proc {
 }
 
 // orphan reports a process that fell to us when its parent ended: a child of
-// ours in a session of its own that is no shell, and not left by an earlier run.
+// ours in a session of its own that is no shell and was not left by an earlier run.
 func (o *owned) orphan(p proc) bool {
-	return p.ppid == o.self && p.sid != o.sid && o.shells[p.pid] == nil && o.left[p.pid] != p.start && !p.zombie &&
-		tagOf(p.pid, o.scratch) != taggedOther
+	if p.ppid != o.self || p.sid == o.sid || p.zombie || o.shells[p.pid] != nil || o.left[p.pid] == p.start {
+		return false
+	}
+	switch tagOf(p.pid, o.scratch) {
+	case taggedOurs:
+		return true
+	case taggedOther:
+		return false
+	}
+	s := o.suspects[p.pid]
+	if s.start != p.start {
+		s = suspect{p.start, o.now()}
+		o.suspects[p.pid] = s
+	}
+	old := o.now().Sub(s.since) >= suspicion
+	o.waiting = o.waiting || !old
+	return old
 }
 
 // contested reports an orphan that another run under way may have started.
@@ -180,28 +222,52 @@ func (o *owned) family() []proc {
 	ours := map[int]bool{o.self: true}
 	family := living(all, ours, o.self)
 	dead := map[int]lookedAt{}
+	o.waiting = false
 	for _, p := range all {
 		if ours[p.pid] && p.zombie && p.ppid == o.self && o.shells[p.pid] == nil && p.sid != o.sid {
 			o.reap(p, dead)
 		}
 	}
 	o.dead = dead
+	o.forget(all)
 	if o.why == "" {
 		return family
 	}
 	return all
 }
 
-// reap takes a zombie off the system's list: at once when it is surely ours, else
-// when it was seen often enough that nobody else can be waiting for it.
+// forget drops what is no longer there, since its number will be somebody else's.
+func (o *owned) forget(all []proc) {
+	there := make(map[int]uint64, len(all))
+	for _, p := range all {
+		there[p.pid] = p.start
+	}
+	for _, m := range []map[int]uint64{o.known, o.left} {
+		for pid, start := range m {
+			if there[pid] != start {
+				delete(m, pid)
+			}
+		}
+	}
+	for pid, s := range o.suspects {
+		if there[pid] != s.start {
+			delete(o.suspects, pid)
+		}
+	}
+}
+
+// reap takes a zombie off the system's list. Whoever leads no session was never
+// started by this program, so nobody waits for it; a leader may be another
+// substrate's shell, and goes when it is known as ours or was seen so often that
+// nobody can be waiting.
 func (o *owned) reap(p proc, dead map[int]lookedAt) {
 	seen := o.dead[p.pid]
 	if seen.start != p.start {
 		seen = lookedAt{start: p.start}
 	}
-	_, isShells := o.shells[p.sid]
-	if seen.looks++; isShells || o.left[p.pid] == p.start || seen.looks > patience {
+	if seen.looks++; p.pid != p.sid || o.known[p.pid] == p.start || seen.looks > patience {
 		_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
+		delete(o.known, p.pid)
 		delete(o.left, p.pid)
 		return
 	}
@@ -225,13 +291,17 @@ func (o *owned) killAll() {
 	o.pipes = nil
 }
 
-// round signals everything once and says how many there were; signal 0 only counts.
+// round signals everything once and says how many there were, suspects counted
+// as one; signal 0 only counts.
 func (o *owned) round(sig unix.Signal) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := o.everything()
 	for _, p := range all {
 		_ = unix.Kill(p.pid, sig)
+	}
+	if o.waiting {
+		return len(all) + 1
 	}
 	return len(all)
 }
@@ -270,29 +340,30 @@ func (o *owned) everything() []proc {
 			ours[p.pid] = true
 		}
 	}
-	return living(all, ours, 0)
+	return o.remember(living(all, ours, 0))
 }
 
-// reapTagged ends the processes of a dead run, found by the TMPDIR they carry.
+// reapTagged ends the processes of a dead run, found by the TMPDIR they carry. A
+// process that is just being started shows no environment, so one look is not enough.
 func reapTagged(scratch string) []int {
 	var killed []int
-	for range 5 {
+	for quiet, rounds := 0, 0; quiet < 2 && rounds < 20; rounds++ {
+		if rounds > 0 {
+			<-time.After(pace)
+		}
 		all, err := listProcs()
 		if err != nil {
 			return killed
 		}
-		found := false
+		quiet++
 		for _, p := range all {
 			if p.zombie || p.pid == os.Getpid() || tagOf(p.pid, scratch) != taggedOurs {
 				continue
 			}
-			found = true
+			quiet = 0
 			if unix.Kill(p.pid, unix.SIGKILL) == nil && !slices.Contains(killed, p.pid) {
 				killed = append(killed, p.pid)
 			}
-		}
-		if !found {
-			break
 		}
 	}
 	return killed

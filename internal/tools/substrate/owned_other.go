@@ -23,7 +23,9 @@ type owned struct {
 	pipes []*os.File
 }
 
-func newOwned(string) *owned { return &owned{shells: map[int]*run{}, left: map[int]bool{}} }
+func newOwned(string, func() time.Time) *owned {
+	return &owned{shells: map[int]*run{}, left: map[int]bool{}}
+}
 
 func (o *owned) limit() string {
 	return "a process that leaves the group of its command (setsid) is not ended with the session on this system"

