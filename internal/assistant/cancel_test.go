@@ -335,6 +335,10 @@ func TestEarlyFailuresEndOnceAndFreeTheSession(t *testing.T) {
 			t.Errorf("%s: events %v, %d requests", tc.name, k, len(h.model.requests()))
 		}
 		s.messages, s.turn, s.append, s.open = nil, nil, nil, nil
+		back, err := c.Returned(t.Context())
+		if err != nil || len(back) != 1 || back[0].Text != "go" {
+			t.Errorf("%s: given back %+v, %v", tc.name, back, err)
+		}
 		if err := c.Send(t.Context(), Input{Text: "again"}); err != nil {
 			t.Fatal(err)
 		}

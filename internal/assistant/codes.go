@@ -18,6 +18,7 @@ const (
 	CodeCut            = "cut"
 	CodeProvider       = "provider_error"
 	CodeRateLimited    = "rate_limited"
+	CodeQuota          = "quota_exhausted"
 	CodeModelNotFound  = "model_not_found"
 	CodeInternal       = "internal"
 	CodeStore          = "store"
@@ -51,7 +52,7 @@ var codes = []codeRow{
 	{CodeCanceled, ExitCanceled}, {CodeStopped, ExitRefused}, {CodeMaxTurns, ExitLimit}, {CodeBudget, ExitLimit},
 	{CodeEmpty, ExitFailed}, {CodeTruncated, ExitFailed}, {CodeContext, ExitFailed}, {CodeRefused, ExitFailed},
 	{CodePaused, ExitFailed}, {CodeNoProgress, ExitFailed}, {CodeCut, ExitFailed}, {CodeProvider, ExitFailed},
-	{CodeRateLimited, ExitFailed}, {CodeModelNotFound, ExitUsage}, {CodeInternal, ExitFailed}, {CodeStore, ExitFailed},
+	{CodeRateLimited, ExitFailed}, {CodeQuota, ExitFailed}, {CodeModelNotFound, ExitUsage}, {CodeInternal, ExitFailed}, {CodeStore, ExitFailed},
 	{CodeEngine, ExitFailed}, {CodeSessionBusy, ExitFailed}, {CodeGoalNotReached, ExitNotReached},
 	{CodeCheckAltered, ExitNotReached}, {CodeCheckDenied, ExitRefused},
 }

@@ -29,6 +29,8 @@ type Conversation struct {
 	script  transcript
 	loaded  bool
 	runtime *Runtime
+	// delivered are the inputs of the run in hand that a message on disk carries.
+	delivered map[int64]bool
 	// toldTodos is the list as the model was told it last.
 	toldTodos string
 
@@ -75,7 +77,7 @@ func (s *Service) start(ctx context.Context, id string, o StartOptions) (*Conver
 		return nil, errors.Join(err, s.cfg.Store.ReleaseLease(ctx, id))
 	}
 	c := &Conversation{svc: s, id: id, opts: o, system: row.System, hub: newHub(id, s.cfg.Now),
-		wake: make(chan struct{}, 1), idle: make(chan struct{})}
+		delivered: map[int64]bool{}, wake: make(chan struct{}, 1), idle: make(chan struct{})}
 	close(c.idle)
 	c.asker = newAsker(c)
 	life, stop := context.WithCancelCause(ctx)

@@ -186,10 +186,28 @@ func (p *pursuit) anchor() string {
 	return text
 }
 
-// concluded keeps the goal's end.
+// concluded keeps the goal's end. A goal that ended before its first iteration has
+// its words in the transcript all the same, with why nothing followed them.
 func (p *pursuit) concluded(ctx context.Context, end Body) Body {
+	if p.iteration == 0 && ctx.Err() == nil {
+		p.r.say(entryInput, p.r.opening(p.r.input.Input, p.r.input.Text), p.r.input.id)
+		p.r.note("[The goal ended before any work: " + endText(end) + "]")
+	}
 	p.save(ctx, goalStatus(end), end)
 	return end
+}
+
+func endText(end Body) string {
+	switch end := end.(type) {
+	case Done:
+		return end.Text
+	case Failure:
+		return end.Error
+	case AuthRequired:
+		return end.Message
+	default:
+		return end.Kind().String()
+	}
 }
 
 // goalStatus is the status of A-GOAL-1 for a terminal event.

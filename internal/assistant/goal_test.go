@@ -132,6 +132,9 @@ func TestGoalThatIsGreenAlready(t *testing.T) {
 	if len(bodies[GoalEvaluated](events)) != 0 {
 		t.Error("the baseline was told as a verdict")
 	}
+	if left, err := h.db.WaitingInputs(t.Context(), "s1"); err != nil || len(left) != 0 {
+		t.Errorf("the goal's words still wait: %+v, %v", left, err)
+	}
 }
 
 // A-GOAL-3: the check runs through the engine as its own proposal; typed by the

@@ -55,7 +55,7 @@ func TestRetries(t *testing.T) {
 		{"retry-after twice", []said{fails(llm.KindRateLimited, after(2*time.Second)), fails(llm.KindRateLimited, after(2*time.Second)), says("ok")}, false, 3, 4 * time.Second, ""},
 		{"overloaded for ever", []said{fails(llm.KindOverloaded, after(time.Second))}, true, 6, 5 * time.Second, CodeProvider},
 		{"too long a wait", []said{fails(llm.KindRateLimited, after(time.Hour))}, false, 1, 0, CodeRateLimited},
-		{"spent quota", []said{fails(llm.KindRateLimited, func(e *llm.Error) { e.Advice = llm.AdviceNever })}, false, 1, 0, CodeRateLimited},
+		{"spent quota", []said{fails(llm.KindRateLimited, func(e *llm.Error) { e.Advice = llm.AdviceNever })}, false, 1, 0, CodeQuota},
 		{"invalid", []said{fails(llm.KindInvalid, nil)}, false, 1, 0, CodeProvider},
 		{"unknown model", []said{fails(llm.KindModelNotFound, nil)}, false, 1, 0, CodeModelNotFound},
 		{"thinking is not shown text", []said{{thinking: "hm", err: &llm.Error{Kind: llm.KindDisconnected, RetryAfter: time.Second}}, says("ok")}, false, 2, time.Second, ""},

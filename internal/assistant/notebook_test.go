@@ -36,7 +36,7 @@ func (n *notebook) AppendMessages(context.Context, string, int, ...store.Entry) 
 // bareConversation is one without a worker, for its parts.
 func bareConversation(t *testing.T) *Conversation {
 	svc := &Service{cfg: Config{Store: &notebook{}, Now: time.Now, Rand: &steady{}, ApprovalWait: approvalWait}, lens: lens{redact.New(nil)}}
-	c := &Conversation{svc: svc, id: "s1", hub: newHub("s1", time.Now)}
+	c := &Conversation{svc: svc, id: "s1", hub: newHub("s1", time.Now), delivered: map[int64]bool{}}
 	c.asker = newAsker(c)
 	t.Cleanup(func() { c.hub.close(time.Second) })
 	return c

@@ -100,12 +100,15 @@ func (c *Conversation) checkpoint(ctx context.Context) error {
 		}
 		entries[i] = e
 	}
-	first, err := c.svc.cfg.Store.AppendMessages(ctx, c.id, rows[0].turn, entries...)
+	first, err := c.svc.cfg.Store.AppendMessages(ctx, c.id, rows[0].turn, entries...) // a checkpoint is of one turn
 	if err != nil {
 		return err
 	}
 	for i := range rows {
 		rows[i].seq = first + int64(i)
+		if rows[i].input != 0 {
+			c.delivered[rows[i].input] = true
+		}
 	}
 	c.script.stored = len(c.script.rows)
 	return nil

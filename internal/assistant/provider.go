@@ -35,6 +35,9 @@ func (r *run) providerEnd(ctx context.Context, err error, text string) Body {
 		}
 	case llm.KindRateLimited:
 		f.Code = CodeRateLimited
+		if e.Advice == llm.AdviceNever { // a spent quota is no matter of waiting a little (P-STREAM-4)
+			f.Code = CodeQuota
+		}
 	case llm.KindModelNotFound:
 		f.Code = CodeModelNotFound
 	}

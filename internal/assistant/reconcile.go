@@ -26,8 +26,10 @@ func (r *run) reconcile(ctx context.Context) error {
 		m.Parts = append(m.Parts, llm.Part{Kind: llm.PartToolResult, Result: &llm.ToolResult{CallID: c.ID, Text: text, IsError: true}})
 		r.emit(Notice{Code: "reconciled", Text: fmt.Sprintf("%s of an earlier run: %s", c.Name, text)})
 	}
-	r.say(entryResults, m, 0)
-	return nil
+	// The row belongs to the turn of its calls: both are left out together or not at all.
+	turn := r.c.script.rows[len(r.c.script.rows)-1].turn
+	r.c.script.add(row{entry: entry{Message: m, Kind: entryResults}, turn: turn})
+	return r.c.checkpoint(ctx)
 }
 
 // fate is what the model is told of a call whose process ended.

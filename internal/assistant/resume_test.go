@@ -201,6 +201,25 @@ func TestResumeAnswersOpenCalls(t *testing.T) {
 	}
 }
 
+// P-WORK-2, A-LOOP-13: a refusal right after a resume leaves its own turn out and
+// nothing of the turn before: every call keeps its result.
+func TestRefusalAfterAResume(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, said{stop: llm.StopRefusal, detail: "no"}, says("fine"))
+	h.crashAfterReply(nil)
+	h.opts = StartOptions{Resume: "s1", Root: "/work/project"}
+	c, f := h.start()
+	for range 2 {
+		if err := c.Send(t.Context(), Input{Text: "go on"}); err != nil {
+			t.Fatal(err)
+		}
+		f.end()
+	}
+	if n := len(h.model.requests()[1].Messages); n != 4 { // words, call, its result, new words
+		t.Errorf("%d messages: %+v", n, h.model.requests()[1].Messages)
+	}
+}
+
 // crashAfterReply leaves a session as a process that ended right after the model's
 // reply would: its call is written, its result is not.
 func (h *house) crashAfterReply(effect func(*approval.Ledger, approval.Effect) error) {

@@ -57,8 +57,11 @@ func (w *watcher) announce(id ir.ActionID, tier ir.Tier) {
 func (w *watcher) Progress(id ir.ActionID, tail string, elapsed time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if _, done := w.results[id]; done || !w.told[id] { // a tool that was abandoned may still speak
+		return
+	}
 	now := w.r.c.svc.cfg.Now()
-	if last, ok := w.spoke[id]; !w.told[id] || ok && now.Sub(last) < progressGap {
+	if last, ok := w.spoke[id]; ok && now.Sub(last) < progressGap {
 		return
 	}
 	w.spoke[id] = now

@@ -52,32 +52,36 @@ func (c *Conversation) rest() {
 	}
 }
 
-// conclude tells how a run ended, exactly once: what waits goes back or on, the
-// row of the turn is written, then come the receipts, then the terminal event (A-EVT-1).
+// conclude tells how a run ended, exactly once: the row of the turn is written, what
+// waits goes back or on, then come the receipts, then the terminal event (A-EVT-1).
+// A run whose input no message carries gives it back, and what waits behind it too:
+// neither was delivered (P-WORK-7).
 func (c *Conversation) conclude(ctx context.Context, r *run, end Body) {
 	canceled := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
 	report := r.report()
 	end = c.svc.lens.body(end)
-	c.release(ctx, r.outcome(end), canceled)
 	r.saveEnd(ctx, end)
+	undelivered := !c.delivered[r.input.id]
+	clear(c.delivered)
+	c.release(ctx, r.outcome(end), canceled || undelivered)
 	c.emit(report)
 	c.emit(end)
 }
 
-// release lets go of the run: what was typed into it too late is queued, and after
-// a cancel everything that waits goes back to the person.
-func (c *Conversation) release(ctx context.Context, o Outcome, canceled bool) {
+// release lets go of the run: what was typed into it too late is queued, or
+// everything that waits goes back to the person.
+func (c *Conversation) release(ctx context.Context, o Outcome, giveBack bool) {
 	c.accept.Lock()
 	defer c.accept.Unlock()
 	c.mu.Lock()
 	c.queue = append(c.steers, c.queue...)
-	if canceled {
+	if giveBack {
 		c.queue = nil
 	}
 	c.steers, c.current, c.outcome = nil, nil, o
 	c.mu.Unlock()
-	if canceled {
+	if giveBack {
 		c.giveBack(ctx)
 	}
 }
@@ -119,7 +123,7 @@ func (c *Conversation) beat(life context.Context) {
 			c.mu.Lock()
 			c.lost = err
 			c.mu.Unlock()
-			c.emit(Notice{Code: CodeSessionBusy, Text: err.Error()})
+			c.hub.publish(0, Notice{Code: CodeSessionBusy, Text: err.Error()})
 			c.Cancel()
 			return
 		}
@@ -129,6 +133,7 @@ func (c *Conversation) beat(life context.Context) {
 // leave gives back what the conversation holds, when its worker ends.
 func (c *Conversation) leave(life context.Context) {
 	ctx := context.WithoutCancel(life)
+	c.number.Store(0) // what is told from here on belongs to no run
 	c.accept.Lock()
 	c.mu.Lock()
 	c.closed = true
