@@ -13,32 +13,34 @@ import (
 	"car/internal/tools/wire"
 )
 
-// matcher finds lines. A whole file is searched at once and the line of a hit is
-// tried again alone, which gives what matching line by line gives, at the speed
-// of one long search. Safe for concurrent use.
+// matcher finds lines. A whole file is searched at once, for a text that every
+// match holds where the pattern has one, and the line of a hit is tried alone,
+// which gives what matching line by line gives at the speed of one long search.
+// Safe for concurrent use.
 type matcher struct {
 	re *regexp.Regexp
-	// plain is set for a literal with its case, which needs no automaton, folded for
-	// one of small ASCII letters without it.
-	plain  []byte
-	folded []byte
+	// plain says that needle is the whole pattern, which needs no automaton.
+	plain bool
+	// needle is in every line that matches, in small letters when fold is set.
+	needle []byte
+	fold   bool
 	// ends says that the pattern looks at line ends, alone that it looks at the
-	// borders of the text: such patterns see files with CRLF, or all files, line by line.
+	// borders of the text: without a needle such patterns see files with CRLF, or
+	// all files, line by line.
 	ends  bool
 	alone bool
 }
+
+// leastNeedle is the shortest text that is worth looking for first.
+const leastNeedle = 3
 
 func compile(in input) (*matcher, error) {
 	if in.Literal && strings.ContainsAny(in.Pattern, "\r\n") {
 		return nil, wire.Bad("the pattern holds a line end; lines are searched one by one")
 	}
-	m := &matcher{}
 	text := in.Pattern
 	if in.Literal {
 		text = regexp.QuoteMeta(in.Pattern)
-		if !in.IgnoreCase {
-			m.plain = []byte(in.Pattern)
-		}
 	}
 	flags := "(?m:"
 	if in.IgnoreCase {
@@ -48,17 +50,52 @@ func compile(in input) (*matcher, error) {
 	if err != nil {
 		return nil, badPattern(in.Pattern, err)
 	}
+	m := &matcher{plain: in.Literal && !in.IgnoreCase}
 	m.look(tree)
-	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase != 0 {
-		if text := string(tree.Rune); isASCII(text) {
-			m.folded = lower([]byte(text), nil)
-		}
+	if l := needed(tree.Simplify()); m.plain || len(l.text) >= leastNeedle {
+		m.needle, m.fold = []byte(l.text), l.fold
 	}
 	m.re, err = regexp.Compile(flags + text + ")")
 	if err != nil {
 		return nil, badPattern(in.Pattern, err)
 	}
 	return m, nil
+}
+
+// literal is a text that a match holds, in small letters when fold is set.
+type literal struct {
+	text string
+	fold bool
+}
+
+// needed is the longest text that every match of a pattern holds, empty for none.
+func needed(re *syntax.Regexp) literal {
+	switch re.Op {
+	case syntax.OpLiteral:
+		l := literal{string(re.Rune), re.Flags&syntax.FoldCase != 0}
+		if strings.ContainsAny(l.text, "\r\n") || l.fold && !isASCII(l.text) {
+			return literal{}
+		}
+		if l.fold {
+			l.text = strings.ToLower(l.text)
+		}
+		return l
+	case syntax.OpCapture, syntax.OpPlus:
+		return needed(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return needed(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		best := literal{}
+		for _, sub := range re.Sub {
+			if l := needed(sub); len(l.text) > len(best.text) {
+				best = l
+			}
+		}
+		return best
+	}
+	return literal{}
 }
 
 func isASCII(s string) bool {
@@ -122,29 +159,10 @@ func lower(text, buf []byte) []byte {
 	return buf
 }
 
-// next returns the place from pos on at which a match may begin, -1 for none.
-// small is text in small letters, nil when it is not needed.
-func (m *matcher) next(text, small []byte, pos int) int {
-	needle := m.plain
-	if small != nil {
-		needle, text = m.folded, small
-	}
-	if needle != nil {
-		if i := bytes.Index(text[pos:], needle); i >= 0 {
-			return pos + i
-		}
-		return -1
-	}
-	if loc := m.re.FindIndex(text[pos:]); loc != nil {
-		return pos + loc[0]
-	}
-	return -1
-}
-
 // at returns where a line matches by itself, -1 when it does not.
 func (m *matcher) at(line []byte) int {
-	if m.plain != nil {
-		return bytes.Index(line, m.plain)
+	if m.plain {
+		return bytes.Index(line, m.needle)
 	}
 	if loc := m.re.FindIndex(line); loc != nil {
 		return loc[0]
@@ -152,25 +170,46 @@ func (m *matcher) at(line []byte) int {
 	return -1
 }
 
-// lines calls found for each line of text that matches, with its borders, where
-// in it the match begins, and its number.
-// buf is lent for a copy of text and returned, to be lent again.
-func (m *matcher) lines(text, buf []byte, found func(start, end, at, number int) bool) []byte {
-	var small []byte
-	if m.folded != nil {
-		if small = lower(text, buf); small != nil {
-			buf = small
+// hits returns how to find the next place of a text at which a line may match,
+// from a position on; -1 is none. buf is lent for a copy of text.
+func (m *matcher) hits(text, buf []byte) (next func(pos int) int, lent []byte) {
+	hay := text
+	if m.fold {
+		if hay = lower(text, buf); hay != nil {
+			buf = hay
 		}
 	}
-	oneByOne := m.alone || m.ends && bytes.Contains(text, []byte("\r\n"))
+	switch {
+	case m.needle != nil && hay != nil:
+		return func(pos int) int { return plus(pos, bytes.Index(hay[pos:], m.needle)) }, buf
+	case m.alone || m.ends && bytes.Contains(text, []byte("\r\n")):
+		return func(pos int) int { return pos }, buf
+	}
+	return func(pos int) int {
+		if loc := m.re.FindIndex(text[pos:]); loc != nil {
+			return pos + loc[0]
+		}
+		return -1
+	}, buf
+}
+
+func plus(pos, i int) int {
+	if i < 0 {
+		return -1
+	}
+	return pos + i
+}
+
+// lines calls found for each line of text that matches, with its borders, where
+// in it the match begins, and its number. buf is lent for a copy of text and
+// returned, to be lent again.
+func (m *matcher) lines(text, buf []byte, found func(start, end, at, number int) bool) []byte {
+	next, buf := m.hits(text, buf)
 	number, counted := 1, 0
 	for pos := 0; pos < len(text); {
-		hit := pos
-		if !oneByOne {
-			hit = m.next(text, small, pos)
-			if hit < 0 || hit == len(text) && text[hit-1] == '\n' {
-				return buf
-			}
+		hit := next(pos)
+		if hit < 0 || hit == len(text) && text[hit-1] == '\n' {
+			return buf
 		}
 		start := bytes.LastIndexByte(text[:hit], '\n') + 1
 		end := len(text)

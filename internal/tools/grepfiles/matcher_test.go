@@ -13,8 +13,8 @@ import (
 func TestLinesAreTheSameAsOneByOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		pattern := rapid.StringMatching(`(\^|\$|a|b|B|k|K|ſ|\.|\\s|\\b|\[\^a\]|a\*|\(a\|b\)|\\A|\\z|x\+|\\n|\(\?s\)){1,5}`).Draw(t, "pattern")
-		text := rapid.StringMatching(`(a|b|x|ab|A|B|s|k|\x{212a}| |\n|\r\n){0,20}`).Draw(t, "text")
+		pattern := rapid.StringMatching(`(\^|\$|a|b|B|k|K|ſ|\.|\\s|\\b|\[\^a\]|a\*|\(a\|b\)|\\A|\\z|x\+|\\n|\(\?s\)|abx|\(abx\)\+|\(\?i:bxa\)|aab\{2\}){1,5}`).Draw(t, "pattern")
+		text := rapid.StringMatching(`(a|b|x|ab|A|B|s|k|abx|ABX|bxa|\x{212a}| |\n|\r\n){0,20}`).Draw(t, "text")
 		fold := rapid.Bool().Draw(t, "fold")
 		m, err := compile(input{Pattern: pattern, IgnoreCase: fold})
 		if err != nil {
