@@ -95,7 +95,7 @@ var (
 	reads  = tool.Effects{Declared: true, Reads: []string{"."}}
 )
 
-func build(t *testing.T, change func(*engine.Config, *house)) *house {
+func build(t testing.TB, change func(*engine.Config, *house)) *house {
 	t.Helper()
 	h := &house{root: t.TempDir(), state: state.New(), tools: hands{}}
 	ok := func(ctx context.Context, c tool.Call, e tool.Env) (tool.Execution, error) {
@@ -143,7 +143,7 @@ func build(t *testing.T, change func(*engine.Config, *house)) *house {
 	return h
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

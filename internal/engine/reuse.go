@@ -15,7 +15,7 @@ import (
 // there is one, must be ended by remember.
 func (r *run) recall(ctx context.Context, i int) (claim *idem.Claim, known bool, err error) {
 	a := r.p.Actions[i]
-	if a.Type != ir.ToolCall || a.InvocationMode != ir.OneShot {
+	if a.Type != ir.ToolCall || a.InvocationMode != ir.OneShot || !a.Idempotent && r.adm.Spec(i).CacheTTL <= 0 {
 		return nil, false, nil
 	}
 	key, err := idem.KeyOf(r.opts.Scope.TenantID, a)
@@ -31,9 +31,6 @@ func (r *run) recall(ctx context.Context, i int) (claim *idem.Claim, known bool,
 			"cached_action_id": string(found.Action), "attempted": false, "stage": "idempotency_cache", "tool": a.Tool, "tool_source": r.adm.Source(i).String(),
 		}})
 		return nil, true, nil
-	}
-	if r.adm.Spec(i).CacheTTL <= 0 {
-		return nil, false, nil
 	}
 	output, found := r.rt.cache.Get(key)
 	if found {
