@@ -141,7 +141,7 @@ func (d *Dispatcher) Run(ctx context.Context, t admit.Ticket, state tool.State, 
 	defer cancel()
 	if err := d.rates.take(limited, g.Action.Tool, g.Spec.RateLimit); err != nil {
 		a := Attempt{}
-		a.Err, a.Class, _ = classify(ctx, limited, g, err)
+		a.Class, _, a.Err = classify(ctx, limited, g, err)
 		return a
 	}
 	if err := d.begin(ctx, g); err != nil {

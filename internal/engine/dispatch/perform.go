@@ -25,7 +25,7 @@ func (d *Dispatcher) perform(ctx, limited context.Context, g admit.Grant, state 
 	ran, err := d.guarded(limited, g, d.env(g, state, journal, progress))
 	a := Attempt{Execution: ran, Dispatched: true, Changes: journal.changes(), Duration: d.cfg.Now().Sub(start)}
 	if err != nil {
-		a.Err, a.Class, a.Terminal = classify(ctx, limited, g, err)
+		a.Class, a.Terminal, a.Err = classify(ctx, limited, g, err)
 		return a
 	}
 	if g.Call.Mode != ir.OneShot && ran.Stream == nil {
@@ -113,25 +113,25 @@ func compact(v any) string {
 }
 
 // classify words an ordinary failure and names its class, typed facts first (E-FAIL-4).
-func classify(outer, limited context.Context, g admit.Grant, err error) (error, ir.ErrorClass, bool) {
+func classify(outer, limited context.Context, g admit.Grant, err error) (ir.ErrorClass, bool, error) {
 	var f *tool.Fault
 	isFault := errors.As(err, &f)
 	terminal := isFault && f.Kind == tool.Terminal
 	switch {
 	case errors.Is(err, errAbandoned) && outer.Err() == nil:
-		return fmt.Errorf("action timed out after %dms: %w", g.Call.Timeout.Milliseconds(), err), ir.ClassTimeout, terminal
+		return ir.ClassTimeout, terminal, fmt.Errorf("action timed out after %dms: %w", g.Call.Timeout.Milliseconds(), err)
 	case outer.Err() != nil:
-		return fmt.Errorf("canceled: %w", err), ir.ClassCanceled, terminal
+		return ir.ClassCanceled, terminal, fmt.Errorf("canceled: %w", err)
 	case errors.Is(limited.Err(), context.DeadlineExceeded) || isFault && f.Kind == tool.TimedOut:
-		return fmt.Errorf("action timed out after %dms", g.Call.Timeout.Milliseconds()), ir.ClassTimeout, terminal
+		return ir.ClassTimeout, terminal, fmt.Errorf("action timed out after %dms", g.Call.Timeout.Milliseconds())
 	case isFault && f.Kind == tool.Denied:
-		return err, ir.ClassRejectedByPolicy, terminal
+		return ir.ClassRejectedByPolicy, terminal, err
 	case isFault && f.Kind == tool.BadArgs:
-		return err, ir.ClassValidation, terminal
+		return ir.ClassValidation, terminal, err
 	case isFault:
-		return err, ir.ClassToolError, terminal
+		return ir.ClassToolError, terminal, err
 	default:
-		return err, ClassOfText(err.Error(), g.Tool != nil), terminal
+		return ClassOfText(err.Error(), g.Tool != nil), terminal, err
 	}
 }
 

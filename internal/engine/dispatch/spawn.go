@@ -43,7 +43,7 @@ func (s *spawner) Spawn(ctx context.Context, c tool.Command) (tool.Outcome, erro
 	masked := s.redactor.Writer(kept)
 	clean := newCleaner(masked)
 	stop := s.report(kept)
-	exit, err := s.substrate.Exec(ctx, tool.Exec{Text: c.Text, Timeout: c.Timeout}, clean)
+	exit, err := s.substrate.Exec(ctx, tool.Exec(c), clean)
 	stop()
 	err = errors.Join(err, clean.Close(), masked.Close(), kept.Close())
 	if err != nil {
