@@ -75,11 +75,11 @@ func (p *pursuit) baseline(ctx context.Context) Body {
 // iterate is one iteration and its verdict; nil goes on to the next.
 func (p *pursuit) iterate(ctx context.Context) Body {
 	r := p.r
-	input := int64(0)
-	if p.iteration == 1 {
-		input = r.input.id
+	in := r.input
+	if p.iteration > 1 { // words and observations are delivered once
+		in = waitingInput{}
 	}
-	r.say(entryAnchor, r.opening(r.input.Input, p.anchor()), input)
+	r.say(entryAnchor, r.opening(in.Input, p.anchor()), in.id)
 	r.steps, r.watch = 0, watch{off: r.c.svc.cfg.NoLoopWatch}
 	effects := p.effects()
 	reply, end := p.answerOf(ctx)

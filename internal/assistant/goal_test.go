@@ -106,7 +106,12 @@ func TestGoalIterationsHaveTheirOwnSteps(t *testing.T) {
 func TestAnchorOpensEveryIteration(t *testing.T) {
 	t.Parallel()
 	h, _ := seeking(t, passesAt(2), append(writes(1), writes(2)...)...)
-	h.say(goalOf(7))
+	in := goalOf(7)
+	in.Context = "seen once"
+	h.say(in)
+	if n := strings.Count(jsonText(h.model.requests()[2].Messages), "seen once"); n != 1 {
+		t.Errorf("the observations stand %d times", n)
+	}
 	requests := h.model.requests()
 	first, second := requests[0].Messages, requests[2].Messages
 	for i, text := range []string{first[0].Text(), second[len(second)-1].Text()} {

@@ -64,3 +64,28 @@ func sortedLetters(s string) string {
 	slices.Sort(l)
 	return strings.Join(l, "")
 }
+
+// A-CLAIM-3: what only looks like a claim is silent, each of these: code, quotation,
+// tables, unchecked boxes, and words that go on to mean something else.
+func TestWhatIsNoClaim(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"The log says:\n```\nAll tests pass.\nI committed the change.\n```\nThat is all.",
+		"~~~\nAll tests pass.\n~~~",
+		"```\nAll tests pass.",
+		"> All tests pass.",
+		"| check | All tests pass |",
+		"- [ ] All tests pass",
+		"The tests pass a context to the handler.",
+		"It builds on the idea of the previous patch.",
+		"The project builds a Docker image.",
+		"All tests pass except one.",
+		"Added `fmt.Errorf` around the cause.",
+		"Once all tests pass, merge.",
+		"Do all tests pass?",
+	} {
+		if got := Find(text); len(got) > 0 {
+			t.Errorf("%q is taken for %+v", text, got)
+		}
+	}
+}
