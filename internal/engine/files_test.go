@@ -2,12 +2,15 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"car/internal/engine"
+	"car/internal/engine/approval"
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/tool"
@@ -129,5 +132,84 @@ func TestNoChangeWithoutItsRecord(t *testing.T) {
 	r := h.execute(t, plan(t, put("a.txt", "new"), put("dir/b.txt", "new")), engine.Options{})
 	if tree(t, h.root) != "a.txt=old" || !strings.Contains(r.Results[0].Error, "was not changed, because what it was could not be kept") {
 		t.Errorf("%s, %+v", tree(t, h.root), r.Results)
+	}
+}
+
+// P-WORK-4, B087, B-FILE-3: an undo puts a turn's edits, creations and deletions
+// back, spares what a person changed, can itself be undone, and names a shell.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	h := writing(t)
+	file := func(name, text string) { must(t, os.WriteFile(filepath.Join(h.root, name), []byte(text), 0o644)) }
+	file("b.go", "b0")
+	file("go.sum", "sum")
+	turn := func(n int, actions ...string) {
+		p := plan(t, actions...)
+		p.ID = ir.ProposalID("turn" + string(rune('0'+n)))
+		if r := h.execute(t, p, engine.Options{Turn: n, FileRollback: engine.FilesStay}); !r.AllSucceeded() {
+			t.Fatalf("%+v", r.Results)
+		}
+	}
+	turn(1, put("a.txt", "one"))
+	turn(2, put("b.go", "b1"), put("new/c.go", "c"), put("go.sum", ""), call("sh", ""))
+	undoing := func(o engine.UndoOptions) (engine.UndoReport, error) {
+		t.Helper()
+		o.Session, o.By = "s", "user"
+		return h.Undo(t.Context(), o)
+	}
+	after := tree(t, h.root)
+	if r, err := undoing(engine.UndoOptions{DryRun: true}); err != nil || r.Turn != 2 || len(r.Steps) != 4 || !r.Shell || tree(t, h.root) != after {
+		t.Fatalf("dry run: %+v %v", r, err)
+	}
+	file("b.go", "by hand")
+	byHand := tree(t, h.root)
+	if r, err := undoing(engine.UndoOptions{}); !errors.Is(err, engine.ErrUndoConflicts) || len(r.Conflicts()) != 1 || tree(t, h.root) != byHand {
+		t.Fatalf("conflict: %+v %v, tree %s", r, err, tree(t, h.root))
+	}
+	if r, err := undoing(engine.UndoOptions{Partial: true}); err != nil || len(r.Done) != 3 || tree(t, h.root) != "a.txt=one b.go=by hand go.sum=sum" {
+		t.Fatalf("partial: %+v %v, tree %s", r, err, tree(t, h.root))
+	}
+	if r, err := undoing(engine.UndoOptions{Force: true}); err != nil || tree(t, h.root) != "a.txt=one b.go=b0 go.sum=sum" {
+		t.Fatalf("force: %+v %v, tree %s", r, err, tree(t, h.root))
+	}
+	if r, err := undoing(engine.UndoOptions{Redo: true}); err != nil || !strings.Contains(tree(t, h.root), "b.go=by hand") {
+		t.Fatalf("redo gives back what force overwrote: %+v %v, tree %s", r, err, tree(t, h.root))
+	}
+	one := 1
+	if r, err := undoing(engine.UndoOptions{Turn: &one}); err != nil || strings.Contains(tree(t, h.root), "a.txt") {
+		t.Fatalf("turn 1: %+v %v, tree %s", r, err, tree(t, h.root))
+	}
+	nine := 9
+	if _, err := undoing(engine.UndoOptions{Turn: &nine}); err == nil {
+		t.Error("a turn that changed nothing was undone")
+	}
+	rows, err := h.db.InState(t.Context(), "s", approval.Completed)
+	if err != nil || !slices.ContainsFunc(rows, func(e approval.Effect) bool { return e.Scope.Tool == "restore_path" }) {
+		t.Errorf("an undo left no rows: %d %v", len(rows), err)
+	}
+}
+
+// B-FILE-3: undo twice goes two turns back, redo comes forward again.
+func TestUndoTwice(t *testing.T) {
+	t.Parallel()
+	h := writing(t)
+	for n, text := range []string{"", "1", "2", "3"} {
+		if n == 0 {
+			continue
+		}
+		p := plan(t, put("a.txt", text))
+		p.ID = ir.ProposalID(text)
+		h.execute(t, p, engine.Options{Turn: n, FileRollback: engine.FilesStay})
+	}
+	for _, step := range []struct {
+		redo bool
+		want string
+	}{{false, "a.txt=2"}, {false, "a.txt=1"}, {true, "a.txt=2"}, {true, "a.txt=3"}, {false, "a.txt=2"}, {false, "a.txt=1"}, {false, ""}} {
+		if r, err := h.Undo(t.Context(), engine.UndoOptions{Session: "s", By: "user", Redo: step.redo}); err != nil || tree(t, h.root) != step.want {
+			t.Fatalf("redo %v: %s, want %s; %+v %v", step.redo, tree(t, h.root), step.want, r, err)
+		}
+	}
+	if _, err := h.Undo(t.Context(), engine.UndoOptions{Session: "s", By: "user"}); !errors.Is(err, engine.ErrNothingToUndo) {
+		t.Errorf("%v", err)
 	}
 }

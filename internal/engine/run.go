@@ -68,6 +68,8 @@ type run struct {
 	replanCfg ReplanConfig
 	replanner Replanner
 	gaveUp    bool
+	// word is a person's answer to every question of this run, given beforehand.
+	word *admit.Decision
 	// nested is a run inside another's turn: it takes none and asks nobody.
 	nested bool
 }
@@ -167,7 +169,7 @@ func (r *run) admission(generation int) admit.Options {
 	return admit.Options{
 		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix, Turn: r.opts.Turn,
 		RefuseAction: r.opts.Refusal == RefuseAction, Capabilities: r.opts.Capabilities,
-		Generation: generation, Before: r.adm, AskNobody: r.nested,
+		Generation: generation, Before: r.adm, AskNobody: r.nested, Word: r.word,
 	}
 }
 

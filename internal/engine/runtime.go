@@ -101,8 +101,9 @@ func New(c Config) (*Runtime, error) {
 		}
 	}
 	previews := &dispatch.Previews{Substrate: c.Substrate, CarHome: c.CarHome}
+	tools := NewToolbox(c.Tools)
 	admitter, err := admit.New(admit.Config{
-		Tools: c.Tools, Judge: c.Judge, Gates: c.Gates, Approver: c.Approver, Recorder: c.Recorder, Log: c.Log,
+		Tools: tools, Judge: c.Judge, Gates: c.Gates, Approver: c.Approver, Recorder: c.Recorder, Log: c.Log,
 		Where: c.Substrate.Describe(), Substrate: c.Substrate.Name(), EnvDigest: c.EnvDigest,
 		Previews: previews, GateTimeout: c.GateTimeout, Ledger: ledgerOf(c.Book),
 	})
@@ -115,6 +116,11 @@ func New(c Config) (*Runtime, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
+	}
+	if c.Undo != nil {
+		if err := tools.Register(restore{c.Undo}); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
 	}
 	return &Runtime{cfg: c, admitter: admitter, dispatcher: dispatcher, cache: dispatch.NewCache(c.Now),
 		rules: &rules{newID: c.NewID, sessions: map[string][]Rule{}}}, nil

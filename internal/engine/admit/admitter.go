@@ -131,6 +131,8 @@ type Options struct {
 	RefuseAction bool
 	Capabilities Capabilities
 	Generation   int
+	// Word answers every question: a person's, given beforehand to exactly this.
+	Word *Decision
 	// AskNobody refuses every action that has a question (B-COMP-2).
 	AskNobody bool
 	// Before is the generation that this one replaces: actions that are the same in

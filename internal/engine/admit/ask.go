@@ -139,6 +139,12 @@ func (adm *Admission) request(ctx context.Context, i int, row approval.Effect, d
 // answers asks the Approver, and turns silence, errors and short answers into denials.
 func (adm *Admission) answers(ctx context.Context, asked []pending) []Decision {
 	decisions := make([]Decision, len(asked))
+	if adm.opts.Word != nil {
+		for i := range decisions {
+			decisions[i] = *adm.opts.Word
+		}
+		return decisions
+	}
 	if adm.by.cfg.Approver == nil || adm.opts.AskNobody {
 		for i, p := range asked {
 			decisions[i] = Decision{By: "nobody", Reason: adm.unanswered(p)}

@@ -193,6 +193,12 @@ func (d *Dispatcher) begin(ctx context.Context, g admit.Grant) error {
 	if g.Row != nil {
 		data["effect_id"] = string(g.Row.ID)
 	}
+	if g.Call.Turn != 0 {
+		data["turn"] = float64(g.Call.Turn)
+	}
+	if g.Effects.Shell.Text != "" {
+		data["shell"] = true
+	}
 	_, err := d.cfg.Log.Append(eventlog.Event{Kind: eventlog.ActionExecuting, ProposalID: g.Proposal, ActionID: g.Action.ID, Data: data})
 	if err == nil {
 		return nil

@@ -65,7 +65,21 @@ type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	changes []Change
+	marks   []Mark
 	kept    map[int]int64 // bytes of content by turn
+}
+
+// Mark says that a turn was taken back, whole, by another, which is a turn too
+// and can be taken back the same way.
+type Mark struct {
+	Undone int `json:"undone"`
+	By     int `json:"by"`
+}
+
+// line is what stands in the file: a change, or a mark.
+type line struct {
+	Change
+	Mark *Mark `json:"mark,omitempty"`
 }
 
 // Open replays the journal below dir, making it where it is missing. A torn last
@@ -91,15 +105,15 @@ func (j *Journal) replay() error {
 		return fmt.Errorf("undo journal: %w", err)
 	}
 	whole := text[:bytes.LastIndexByte(text, '\n')+1]
-	for n, line := range bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n")) {
-		var c Change
-		if len(line) == 0 {
+	for n, text := range bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n")) {
+		var l line
+		if len(text) == 0 {
 			continue
 		}
-		if err := json.Unmarshal(line, &c); err != nil {
+		if err := json.Unmarshal(text, &l); err != nil {
 			return fmt.Errorf("undo journal %s: line %d: %w", j.file.Name(), n+1, err)
 		}
-		j.put(c)
+		j.put(l)
 	}
 	if len(whole) < len(text) {
 		if err := j.file.Truncate(int64(len(whole))); err != nil {
@@ -110,12 +124,23 @@ func (j *Journal) replay() error {
 }
 
 // put takes a line in: a new change, or news of one. The caller holds mu or is alone.
-func (j *Journal) put(c Change) {
-	if c.N <= len(j.changes) {
-		j.changes[c.N-1] = c
-		return
+func (j *Journal) put(l line) {
+	switch {
+	case l.Mark != nil:
+		j.marks = append(j.marks, *l.Mark)
+	case l.N <= len(j.changes):
+		j.changes[l.N-1] = l.Change
+	default:
+		j.changes = append(j.changes, l.Change)
 	}
-	j.changes = append(j.changes, c)
+}
+
+// Undone records that a turn was taken back whole. Until then it counts as not
+// taken back, so that one cut halfway is finished by the next try.
+func (j *Journal) Undone(m Mark) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.write(line{Mark: &m})
 }
 
 // Before records what stands at a path before it is changed, and its content
@@ -137,7 +162,7 @@ func (j *Journal) Before(c Change, content []byte) (n int, err error) {
 			j.kept[c.Turn] += size
 		}
 	}
-	if err := j.write(c); err != nil {
+	if err := j.write(line{Change: c}); err != nil {
 		return 0, err
 	}
 	return c.N, nil
@@ -149,21 +174,21 @@ func (j *Journal) After(n int, after *State) error {
 	defer j.mu.Unlock()
 	c := j.changes[n-1]
 	c.After, c.Failed = after, after == nil
-	return j.write(c)
+	return j.write(line{Change: c})
 }
 
-func (j *Journal) write(c Change) error {
-	line, err := json.Marshal(c)
+func (j *Journal) write(l line) error {
+	text, err := json.Marshal(l)
 	if err != nil {
 		return fmt.Errorf("undo journal: %w", err)
 	}
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
+	if _, err := j.file.Write(append(text, '\n')); err != nil {
 		return fmt.Errorf("undo journal: %w", err)
 	}
 	if err := j.file.Sync(); err != nil {
 		return fmt.Errorf("undo journal: %w", err)
 	}
-	j.put(c)
+	j.put(l)
 	return nil
 }
 

@@ -44,17 +44,51 @@ func OfTurn(turn int) Select { return func(c Change) bool { return c.Turn == tur
 // OfProposal chooses a proposal's changes.
 func OfProposal(id ir.ProposalID) Select { return func(c Change) bool { return c.Proposal == id } }
 
-// Turns lists the turns that changed files, newest first.
-func (j *Journal) Turns() []int {
+// Newest is the turn to take back next: for an undo the newest of the
+// conversation's own turns that still stands, for a redo the newest turn that
+// undid one and still stands. An undo that was cut halfway counts as nothing, so
+// that the next one finishes it.
+func (j *Journal) Newest(redo bool) (turn int, found bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var turns []int
+	if redo {
+		for _, m := range slices.Backward(j.marks) {
+			if m.Undone >= 0 && !j.undone(m.By) {
+				return m.By, true
+			}
+		}
+		return 0, false
+	}
 	for _, c := range slices.Backward(j.changes) {
-		if !c.Failed && !slices.Contains(turns, c.Turn) {
-			turns = append(turns, c.Turn)
+		if !c.Failed && c.Turn >= 0 && !j.undone(c.Turn) {
+			return c.Turn, true
 		}
 	}
-	return turns
+	return 0, false
+}
+
+// undone reports a turn that is taken back, by one that is not itself. The caller holds mu.
+func (j *Journal) undone(turn int) bool {
+	return slices.ContainsFunc(j.marks, func(m Mark) bool { return m.Undone == turn && !j.undone(m.By) })
+}
+
+// Known reports whether a turn changed files.
+func (j *Journal) Known(turn int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.ContainsFunc(j.changes, func(c Change) bool { return c.Turn == turn && !c.Failed })
+}
+
+// NextUndo is the number of the next turn that undoes. They count down from -1, so
+// that they never meet a conversation's own.
+func (j *Journal) NextUndo() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	least := 0
+	for _, c := range j.changes {
+		least = min(least, c.Turn)
+	}
+	return least - 1
 }
 
 // Plan says what taking the selected changes back would do, by what stands at

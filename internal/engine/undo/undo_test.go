@@ -86,9 +86,6 @@ func TestPlan(t *testing.T) {
 	if got := plan(t, j, 2, files); !strings.Contains(got, "b.go conflict") {
 		t.Error(got)
 	}
-	if turns := j.Turns(); len(turns) != 2 || turns[0] != 2 {
-		t.Errorf("turns %v", turns)
-	}
 	steps, err := j.Plan(undo.OfTurn(2), world(files))
 	if err != nil {
 		t.Fatal(err)
@@ -179,5 +176,44 @@ func TestNoGuessing(t *testing.T) {
 	j.Close() // stands for a disk that takes nothing more
 	if _, err := j.Before(undo.Change{Turn: 1, Path: "b", Before: file("x")}, []byte("x")); err == nil {
 		t.Error("a change that was not recorded was let through")
+	}
+}
+
+// B-FILE-3: undo goes one turn back each time, redo one forward, and a turn whose
+// undoing was cut counts as not taken back.
+func TestNewest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	j := open(t, dir)
+	newest := func(redo bool, want int) {
+		t.Helper()
+		if got, found := j.Newest(redo); got != want || found != (want != 0) {
+			t.Errorf("redo %v: %d %v, want %d", redo, got, found, want)
+		}
+	}
+	newest(false, 0)
+	change(t, j, 1, "a", "0", "1")
+	change(t, j, 2, "a", "1", "2")
+	newest(false, 2)
+	newest(true, 0)
+	undo1 := j.NextUndo()
+	change(t, j, undo1, "a", "2", "1")
+	newest(false, 2) // not marked: cut halfway, the next undo finishes it
+	newest(true, 0)
+	if err := j.Undone(undo.Mark{Undone: 2, By: undo1}); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	j = open(t, dir)
+	newest(false, 1)
+	newest(true, undo1)
+	redo := j.NextUndo()
+	change(t, j, redo, "a", "1", "2")
+	if err := j.Undone(undo.Mark{Undone: undo1, By: redo}); err != nil || redo != -2 {
+		t.Fatal(err, redo)
+	}
+	newest(false, 2)
+	if !j.Known(1) || j.Known(9) {
+		t.Error("known turns")
 	}
 }
