@@ -53,7 +53,9 @@ type Model struct {
 	// the one it opened with, drawn the last one the screen reported. typing says that
 	// keys are going elsewhere.
 	gen, first, drawn uint64
-	typing            bool
+	// watched is the picture whose drawing somebody already waits for.
+	watched uint64
+	typing  bool
 }
 
 // Open reports whether there is a question.
@@ -67,12 +69,27 @@ func (m Model) CallID() string {
 	return m.prompts[m.at].pending[0].CallID
 }
 
+// CallOf names the call that a question is about, empty where it is not here.
+func (m Model) CallOf(approvalID string) string {
+	for _, p := range m.prompts {
+		for _, q := range p.pending {
+			if q.ApprovalID == approvalID {
+				return q.CallID
+			}
+		}
+	}
+	return ""
+}
+
+// Visible reports whether the present picture was drawn.
+func (m Model) Visible() bool { return m.Open() && m.drawn >= m.gen }
+
 // Generation numbers the picture that has to be drawn before keys count.
 func (m Model) Generation() uint64 { return m.gen }
 
 // Armed reports whether keys answer: the present picture has been drawn and nobody
 // is in the middle of typing something else.
-func (m Model) Armed() bool { return m.Open() && m.drawn >= m.gen && !m.typing }
+func (m Model) Armed() bool { return m.Visible() && !m.typing }
 
 // Asked adds a question. typing says that the person is typing at this moment.
 func (m Model) Asked(p assistant.ApprovalPending, typing bool) Model {
@@ -126,6 +143,19 @@ func (m Model) changed() Model {
 	m.mode, m.input, m.problem = choose, editor.Buffer{}, ""
 	return m
 }
+
+// Watched reports whether somebody waits for the present picture to be drawn; Watch
+// says that somebody does.
+func (m Model) Watched() bool { return m.watched >= m.gen }
+
+// Watch notes that the present picture is waited for.
+func (m Model) Watch() Model {
+	m.watched = m.gen
+	return m
+}
+
+// Choosing reports whether single keys answer, as opposed to words being typed.
+func (m Model) Choosing() bool { return m.mode == choose }
 
 // Drawn tells the pane that the screen has drawn the picture of that number.
 func (m Model) Drawn(gen uint64) Model {

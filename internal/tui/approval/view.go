@@ -72,12 +72,12 @@ func (m Model) title(p prompt) string {
 		name = block.Count(n, "call") + " of " + name
 	}
 	tier, back := worst(p.pending)
-	line := th.Warn.Render(th.Glyphs.Wait) + " " + th.Strong.Render(name) + "  " + danger(tier, back, th)
+	line := "  " + th.Strong.Render("allow "+name+"?") + "  " + danger(tier, back, th)
 	if len(m.prompts) > 1 {
 		line += th.Dim.Render(fmt.Sprintf("  %d of %d, tab for the next", m.at+1, len(m.prompts)))
 	}
 	if left := p.pending[0].ExpiresAt.Sub(m.now); !p.pending[0].ExpiresAt.IsZero() && !m.now.IsZero() && left > 0 {
-		line += th.Dim.Render("  no in " + block.Duration(left))
+		line += th.Dim.Render("  no in " + block.Clock(left))
 	}
 	return ansi.Truncate(line, m.width, th.Glyphs.Ellipsis)
 }

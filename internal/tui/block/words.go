@@ -22,6 +22,14 @@ func Duration(d time.Duration) string {
 	}
 }
 
+// Clock says a time that runs, in whole seconds.
+func Clock(d time.Duration) string {
+	if d = max(d, 0).Truncate(time.Second); d < time.Minute {
+		return strconv.Itoa(int(d.Seconds())) + "s"
+	}
+	return Duration(d)
+}
+
 // Bytes says a size in bytes.
 func Bytes(n int64) string {
 	switch {

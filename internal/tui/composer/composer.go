@@ -145,7 +145,7 @@ func (m Model) Key(k tea.KeyMsg) (Model, Act) {
 	case known:
 		m.text = text
 	case name == "up":
-		return m.up(), Act{}
+		return m.back(1), Act{}
 	case name == "down":
 		return m.back(-1), Act{}
 	default:
@@ -171,17 +171,6 @@ func (m Model) enter() (Model, Act) {
 	return m, Act{Send: text}
 }
 
-// up goes back to the last waiting message if nothing is typed, else into the history.
-func (m Model) up() Model {
-	if m.text.Empty() && m.at == 0 && len(m.queue) > 0 {
-		last := len(m.queue) - 1
-		text := m.queue[last]
-		m.queue = slices.Clone(m.queue[:last])
-		return m.Set(text)
-	}
-	return m.back(1)
-}
-
 // back moves through the history, by 1 to older texts, by -1 to newer ones.
 func (m Model) back(by int) Model {
 	to := m.at + by
@@ -200,13 +189,13 @@ func (m Model) back(by int) Model {
 	return m
 }
 
-// Enqueue adds a message that waits for the turn to end.
+// Enqueue shows a message that waits for the turn to end.
 func (m Model) Enqueue(text string) Model {
 	m.queue = append(slices.Clone(m.queue), text)
 	return m
 }
 
-// Dequeue takes the message that has waited longest.
+// Dequeue takes the message that has waited longest: its turn begins.
 func (m Model) Dequeue() (Model, string, bool) {
 	if len(m.queue) == 0 {
 		return m, "", false
@@ -216,13 +205,26 @@ func (m Model) Dequeue() (Model, string, bool) {
 	return m, text, true
 }
 
+// Forget takes a message that could not be sent off those that wait.
+func (m Model) Forget(text string) Model {
+	for i := len(m.queue) - 1; i >= 0; i-- {
+		if m.queue[i] == text {
+			m.queue = slices.Delete(slices.Clone(m.queue), i, i+1)
+			return m
+		}
+	}
+	return m
+}
+
+// Escapes reports whether the escape key is the pane's: a list or a search is open.
+func (m Model) Escapes() bool { return m.popup.open() || m.search != nil }
+
 // Waiting returns the messages that wait.
 func (m Model) Waiting() []string { return slices.Clone(m.queue) }
 
-// Unqueue puts every waiting message back into the text: the turn they waited for
-// was ended by hand (B073).
-func (m Model) Unqueue() Model {
-	waiting := m.queue
+// Returned puts messages which were not delivered back into the text, before what is
+// typed now; nothing waits any more (B073).
+func (m Model) Returned(texts []string) Model {
 	m.queue = nil
-	return m.Restore(waiting)
+	return m.Restore(texts)
 }

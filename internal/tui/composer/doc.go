@@ -4,8 +4,8 @@
 //
 // Enter sends; ctrl+j, alt+enter and a backslash at the end make a new line. A paste
 // is one edit and never sends; a large one folds to a chip. Up and down leave the
-// text at its first and last row for the history; on an empty text, up takes the
-// last waiting message back for editing.
+// text at its first and last row for the history. Messages that wait are shown under
+// the text; the conversation keeps them and gives them back after an interrupt.
 //
 // Key returns what the person asked for as an Act; sending, completing and opening
 // an editor are the screen's to do. Nothing here does I/O.

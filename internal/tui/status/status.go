@@ -103,7 +103,7 @@ func (m Model) words(th theme.Theme) []word {
 	}
 	add(100, false, m.State)
 	if !m.Since.IsZero() {
-		add(60, false, block.Duration(max(m.Now.Sub(m.Since), 0).Truncate(time.Second)))
+		add(60, false, block.Clock(m.Now.Sub(m.Since)))
 	}
 	if m.Goal != "" {
 		add(80, false, "goal "+m.Goal)

@@ -19,6 +19,9 @@ type Features struct {
 	// Reflows says that the terminal breaks its lines anew when its width changes;
 	// nearly all do, and what stands on such a screen moves.
 	Reflows bool
+	// Multiplexed says that the terminal is inside tmux or screen, which tell of a
+	// change of size up to a quarter of a second after it was made.
+	Multiplexed bool
 }
 
 // Detect reads NAME=value pairs. Where a name is given twice the last one counts.
@@ -33,6 +36,7 @@ func Detect(environ []string) Features {
 		ASCII:      term == "linux" || !utf8Locale(env),
 		Reflows:    term != "linux" && !strings.HasPrefix(term, "vt") && env.Getenv("XTERM_VERSION") == "" && env.Getenv("STY") == "",
 	}
+	f.Multiplexed = env.Getenv("TMUX") != "" || env.Getenv("STY") != "" || strings.HasPrefix(term, "tmux") || strings.HasPrefix(term, "screen")
 	if f.Dumb {
 		f.Profile = termenv.Ascii
 	}

@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"car/internal/tui/composer"
+	"car/internal/tui/transcript"
+)
+
+// builtin are the commands that the screen answers itself.
+var builtin = []Command{
+	{Name: "help", Help: "keys and commands"},
+	{Name: "quit", Help: "leave; the session can be resumed"},
+}
+
+func (m *model) commands() []Command {
+	all := append(slices.Clone(builtin), m.cfg.Commands...)
+	slices.SortStableFunc(all, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func (m *model) choices() []composer.Choice {
+	var choices []composer.Choice
+	for _, c := range m.commands() {
+		choices = append(choices, composer.Choice{Text: "/" + c.Name, Help: strings.TrimSpace(c.Args + " " + c.Help)})
+	}
+	return choices
+}
+
+// command does what a slash command says.
+func (m *model) command(name, args string) tea.Cmd {
+	switch name {
+	case "quit", "exit":
+		return m.quit(Quit)
+	case "help":
+		m.help()
+		return nil
+	}
+	for _, c := range m.cfg.Commands {
+		if c.Name == name {
+			m.say("/" + strings.TrimSpace(name+" "+args))
+			ctx := m.ctx
+			return effect("/"+name, func() effectMsg { return commanded(run(ctx, c, args)) })
+		}
+	}
+	hint := "/help lists them"
+	for _, c := range m.commands() {
+		if strings.HasPrefix(c.Name, name) || strings.HasPrefix(name, c.Name) {
+			hint = "did you mean /" + c.Name + "?"
+		}
+	}
+	m.warn(fmt.Sprintf("there is no command /%s; %s", name, hint))
+	return nil
+}
+
+func run(ctx context.Context, c Command, args string) outcome {
+	result, err := c.Run(ctx, args)
+	return outcome{result, err}
+}
+
+type outcome struct {
+	Result
+	err error
+}
+
+// commanded is the outcome of a command.
+type commanded outcome
+
+func (c commanded) apply(m *model) tea.Cmd {
+	if c.Header != nil {
+		m.headed(*c.Header)
+	}
+	if c.Draft != "" {
+		m.composer = m.composer.Set(c.Draft)
+	}
+	if c.Text != "" {
+		m.emit(remarks, m.markdown(c.Text)...)
+	}
+	if c.err != nil {
+		m.failed(c.err.Error())
+	}
+	return nil
+}
+
+func (m *model) markdown(text string) []string {
+	t := transcript.New(m.width, m.theme)
+	t.Feed(text)
+	return t.Flush()
+}
+
+func (m *model) help() {
+	var lines []string
+	table := func(rows [][2]string) {
+		width := 0
+		for _, r := range rows {
+			width = max(width, len(r[0]))
+		}
+		for _, r := range rows {
+			if m.width < width+20 {
+				lines = append(lines, "  "+m.theme.Key.Render(r[0]))
+				lines = append(lines, m.prose("  "+r[1], m.theme.Dim.Render)...)
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("  %s%s  %s", m.theme.Key.Render(r[0]), strings.Repeat(" ", width-len(r[0])), m.theme.Dim.Render(r[1])))
+		}
+	}
+	var rows [][2]string
+	for _, b := range bindings {
+		rows = append(rows, [2]string{b.keys, b.does})
+	}
+	table(rows)
+	lines = append(lines, "")
+	rows = nil
+	for _, c := range m.commands() {
+		rows = append(rows, [2]string{strings.TrimSpace("/" + c.Name + " " + c.Args), c.Help})
+	}
+	table(rows)
+	m.emit(remarks, lines...)
+}
+
+// edit gives the terminal to the person's editor.
+func (m *model) edit() tea.Cmd {
+	if m.cfg.Edit == nil || m.away == nil {
+		m.warn("no editor: set VISUAL or EDITOR")
+		return nil
+	}
+	m.hidden = true
+	ctx, open, text := m.ctx, m.cfg.Edit, m.composer.Text()
+	var changed string
+	return m.away(func() (err error) {
+		changed, err = open(ctx, text)
+		return err
+	}, func(err error) tea.Msg { return edited{strings.TrimRight(changed, "\n"), err} })
+}
+
+type edited struct {
+	text string
+	err  error
+}
+
+func (e edited) apply(m *model) tea.Cmd {
+	m.hidden = false
+	if e.err != nil {
+		m.failed("the editor: " + e.err.Error())
+		return nil
+	}
+	m.composer = m.composer.Set(e.text)
+	return nil
+}
+
+// suspend gives the terminal to the shell until it brings us back.
+func (m *model) suspend() tea.Cmd {
+	if m.away == nil {
+		return nil
+	}
+	m.hidden = true
+	return m.away(stopSelf, func(err error) tea.Msg { return back{err} })
+}
+
+// suspendMsg asks to suspend, from outside.
+type suspendMsg struct{}
+
+func (suspendMsg) apply(m *model) tea.Cmd { return m.suspend() }
+
+// back is the return from the shell.
+type back struct{ err error }
+
+func (b back) apply(m *model) tea.Cmd {
+	m.hidden = false
+	if b.err != nil {
+		m.failed("suspend: " + b.err.Error())
+	}
+	return nil
+}
