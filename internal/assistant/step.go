@@ -69,7 +69,7 @@ func (r *run) dispatch(ctx context.Context, plan []*call) (map[ir.ActionID]ir.Ac
 	if len(p.Actions) == 0 {
 		return w.results, nil
 	}
-	out, err := r.c.runtime.Engine.Execute(ctx, p, engine.Options{Session: r.c.id, Turn: r.number, Refusal: engine.RefuseAction,
+	out, err := r.c.runtime.Engine.Execute(ctx, p, engine.Options{Session: r.c.id, Turn: r.number, Refusal: engine.RefuseAction, FileRollback: engine.FilesStay,
 		AfterFailure: afterRefusal(plan), Observer: w})
 	for _, res := range out.Results {
 		if res.Status >= ir.Rejected { // the engine may have been stopped before it settled all
