@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"car/internal/engine"
+	"car/internal/engine/approval"
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/tool"
@@ -103,3 +107,85 @@ func checkResults(t *rapid.T, h *house, p ir.Proposal, r ir.ProposalResult) {
 		t.Fatalf("cost %+v does not partition %d results", c, len(r.Results))
 	}
 }
+
+// trail is what the log says of a proposal, by action, without ids and times.
+func (h *house) trail(id ir.ProposalID) map[ir.ActionID]string {
+	trail := map[ir.ActionID]string{}
+	events := h.log.Query(eventlog.Query{ProposalID: id})
+	slices.Reverse(events)
+	for _, e := range events {
+		data := maps.Clone(e.Data)
+		for _, volatile := range []string{"duration_ms", "effect_id", "fingerprint", "proposal_digest", "proposal"} {
+			delete(data, volatile)
+		}
+		text, err := ir.Canonical(data)
+		if err != nil {
+			panic(err)
+		}
+		trail[e.ActionID] += fmt.Sprintf("%s %s\n", e.Kind, text)
+	}
+	return trail
+}
+
+// E-PIPE-1: the same proposal on the same state and the same tool outputs leaves
+// the same record of every action, but for ids and times.
+func TestExecutionIsDeterministic(t *testing.T) {
+	one, two := build(t, func(c *engine.Config, _ *house) { c.Approver = yes{} }), build(t, func(c *engine.Config, _ *house) { c.Approver = yes{} })
+	round := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProposal(t)
+		round++
+		p.ID = ir.ProposalID(fmt.Sprintf("p%d", round))
+		for _, h := range []*house{one, two} {
+			if _, err := h.Execute(context.Background(), p, engine.Options{Session: "s", CallPrefix: string(p.ID) + "/"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first, second := one.trail(p.ID), two.trail(p.ID)
+		if !maps.Equal(first, second) {
+			t.Fatalf("the records differ:\n%v\n%v", first, second)
+		}
+	})
+}
+
+// E-EXEC-11, E-EXEC-12: cancelled at any moment, every action still has its one
+// result, no row is left in flight and no goroutine stays (goleak watches them all).
+func TestCancelAnywhere(t *testing.T) {
+	h := build(t, func(c *engine.Config, _ *house) { c.Approver = yes{} })
+	round := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProposal(t)
+		round++
+		p.ID = ir.ProposalID(fmt.Sprintf("p%d", round))
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		when := int32(rapid.IntRange(0, 12).Draw(t, "when"))
+		watch := &canceler{cancel: cancel}
+		watch.left.Store(when)
+		r, err := h.Execute(ctx, p, engine.Options{Session: "s", CallPrefix: string(p.ID) + "/", Observer: watch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkResults(t, h, p, r)
+		open, err := h.db.InState(context.Background(), "s", approval.Dispatched)
+		if err != nil || len(open) != 0 {
+			t.Fatalf("rows in flight after a cancel: %+v %v", open, err)
+		}
+	})
+}
+
+// canceler cancels after some notices.
+type canceler struct {
+	left   atomic.Int32
+	cancel func()
+}
+
+func (c *canceler) tick() {
+	if c.left.Add(-1) < 0 {
+		c.cancel()
+	}
+}
+
+func (c *canceler) Started(ir.Action, ir.Tier)                  { c.tick() }
+func (c *canceler) Progress(ir.ActionID, string, time.Duration) {}
+func (c *canceler) Finished(ir.ActionResult)                    { c.tick() }
