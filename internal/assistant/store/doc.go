@@ -1,6 +1,6 @@
 // Package store keeps the durable half of a conversation in one SQLite file:
 // sessions, turns, messages, calls, effects and decisions, grants, inputs,
-// leases, goals, usage, images and trust (A-DUR).
+// leases, goals, usage, images, anchors and trust (A-DUR).
 //
 // # Invariants
 //

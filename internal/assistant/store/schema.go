@@ -180,6 +180,13 @@ CREATE TABLE decisions (
 	reason TEXT NOT NULL,
 	at INTEGER NOT NULL
 );
+
+CREATE TABLE anchors (
+	session TEXT PRIMARY KEY NOT NULL CHECK (session <> ''),
+	body TEXT NOT NULL CHECK (json_valid(body)),
+	at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE inputs (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	session TEXT NOT NULL REFERENCES sessions (id),

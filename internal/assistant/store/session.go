@@ -156,6 +156,7 @@ func (db *DB) deleteRows(ctx context.Context, id string) error {
 			`DELETE FROM blobs WHERE sha256 NOT IN (SELECT sha256 FROM blob_uses) AND ? <> ''`,
 			`UPDATE actions SET scope = json_object('tool', scope ->> 'tool'), receipt = '' WHERE session = ?`,
 			`UPDATE action_log SET receipt = '' WHERE receipt <> '' AND action_id IN (SELECT id FROM actions WHERE session = ?)`,
+			`DELETE FROM anchors WHERE session = ?`,
 			`DELETE FROM leases WHERE session = ?`,
 		} {
 			if _, err := tx.ExecContext(ctx, q, id); err != nil {
