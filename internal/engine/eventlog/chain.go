@@ -50,6 +50,8 @@ type Verification struct {
 	TamperedAt int
 	// Reason says what is wrong there.
 	Reason string
+	// Edited says that the event itself is not what its hash covers.
+	Edited bool
 	// Base is the hash before the first event that was verified, Head the hash of
 	// the last, HeadSeq its number. Base is the genesis unless older events were dropped.
 	Base    string
@@ -115,6 +117,7 @@ func (v *verifier) check(line []byte) string {
 	case err != nil:
 		return err.Error()
 	case hash != e.Hash:
+		r.Edited = true
 		return "the event is not what its hash covers"
 	case e.PrevHash != r.Head:
 		return "the event does not follow the one before it"

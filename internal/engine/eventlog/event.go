@@ -30,9 +30,6 @@ type Event struct {
 	Hash     string `json:"hash,omitempty"`
 }
 
-// maxLine bounds one record on disk, so that no file makes a reader hold it all.
-const maxLine = 64 << 20
-
 // lineOf is an event as one line of JSON with its newline. <, > and & stand as
 // they are, so that commands can be searched for as they were typed.
 func lineOf(e *Event) ([]byte, error) {

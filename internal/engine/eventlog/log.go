@@ -21,6 +21,9 @@ type Config struct {
 	Chain bool
 	// Genesis is the hash before the first event, see GenesisOf.
 	Genesis string
+	// Anchoring stores the chain's head apart as the log grows (B-CHAIN-1); nil does
+	// not. It needs Path and Chain, and Genesis is that of its session.
+	Anchoring *Anchoring
 	// MaxEvents and MaxAge bound what is kept, oldest dropped first; 0 is no bound.
 	MaxEvents int
 	MaxAge    time.Duration
@@ -31,9 +34,10 @@ var ErrClosed = errors.New("event log is closed")
 
 // Log is an append-only record of what happened. Safe for concurrent use.
 type Log struct {
-	// Fixed by Open.
-	cfg    Config
-	notice string
+	// Fixed by Open. anchors is nil where nothing is anchored.
+	cfg     Config
+	notice  string
+	anchors *anchorer
 
 	mu sync.RWMutex
 	// Guarded by mu. events is only ever appended to and cut at its front, so that a
@@ -44,6 +48,11 @@ type Log struct {
 	chained bool
 	closed  bool
 	file    *journal
+	// base is what the file's first chained event follows; it counts once based.
+	base  place
+	based bool
+	// unanchored counts the events behind the last anchor.
+	unanchored int
 	// grown is closed by the next change; nil when no follower waits.
 	grown chan struct{}
 }
@@ -58,7 +67,10 @@ func Open(cfg Config) (*Log, error) {
 	if cfg.MaxEvents < 0 || cfg.MaxAge < 0 {
 		return nil, errors.New("eventlog: Config.MaxEvents and Config.MaxAge are at least 0")
 	}
-	l := &Log{cfg: cfg, chained: cfg.Chain, head: cfg.Genesis}
+	if err := cfg.checkAnchoring(); err != nil {
+		return nil, err
+	}
+	l := &Log{cfg: cfg, chained: cfg.Chain, head: cfg.Genesis, base: place{hash: cfg.Genesis}}
 	if cfg.Path == "" {
 		return l, nil
 	}
@@ -68,14 +80,17 @@ func Open(cfg Config) (*Log, error) {
 	}
 	l.file = file
 	if err := l.replay(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open event log: %w", err), file.close())
+		return nil, errors.Join(fmt.Errorf("open event log: %w", err), file.Close())
+	}
+	if l.anchors != nil {
+		go l.keepAnchored() // ended by Close
 	}
 	return l, nil
 }
 
 // replay reads the file into memory and leaves it ready for the next line.
 func (l *Log) replay() error {
-	torn, err := l.file.scan(func(_ int, line []byte) error {
+	torn, err := l.file.Scan(func(_ int, line []byte) error {
 		e, err := decodeEvent(line)
 		if err != nil {
 			return err
@@ -86,6 +101,7 @@ func (l *Log) replay() error {
 		l.events = append(l.events, e)
 		l.seq = e.Seq
 		if e.Hash != "" {
+			l.standOn(&e)
 			l.chained, l.head = true, e.Hash
 		}
 		return nil
@@ -94,7 +110,10 @@ func (l *Log) replay() error {
 		return err
 	}
 	if torn > 0 {
-		l.notice = fmt.Sprintf("%s: dropped a torn last line of %d bytes; what it would have recorded is unknown", l.cfg.Path, torn)
+		l.note(fmt.Sprintf("%s: dropped a torn last line of %d bytes; what it would have recorded is unknown", l.cfg.Path, torn))
+	}
+	if err := l.startAnchoring(); err != nil {
+		return err
 	}
 	var now time.Time
 	if l.cfg.MaxAge > 0 {
@@ -104,7 +123,22 @@ func (l *Log) replay() error {
 	return nil
 }
 
-// Notice says what Open had to drop, empty if nothing.
+// standOn remembers what the first chained event follows.
+func (l *Log) standOn(first *Event) {
+	if !l.based {
+		l.base, l.based = place{first.Seq - 1, first.PrevHash}, true
+	}
+}
+
+func (l *Log) note(text string) {
+	if l.notice != "" {
+		l.notice += "; "
+	}
+	l.notice += text
+}
+
+// Notice says what Open had to drop, and whether the log agrees with its anchor;
+// empty if there is nothing to say.
 func (l *Log) Notice() string { return l.notice }
 
 // Append records an event and returns it as the log keeps it. When it returns an
@@ -136,8 +170,10 @@ func (l *Log) Append(e Event) (Event, error) {
 	l.events = append(l.events, e)
 	l.seq = e.Seq
 	if l.chained {
+		l.standOn(&e)
 		l.head = e.Hash
 	}
+	l.noteUnanchored(e.Kind)
 	l.trim(now)
 	l.wake()
 	return e, nil
@@ -159,7 +195,7 @@ func (l *Log) write(line []byte) error {
 	if l.file == nil {
 		return nil
 	}
-	return l.file.append(line)
+	return l.file.Append(line)
 }
 
 // wake tells waiting followers that there is something new. The caller holds mu.
@@ -191,18 +227,16 @@ func (l *Log) Sync() error {
 	return l.file.sync()
 }
 
-// Close syncs and closes the file and ends every Follow once it has read what is
-// there. The events stay readable. Closing twice is fine.
+// Close syncs, anchors and closes the file and ends every Follow once it has read
+// what is there. The events stay readable. Closing twice is fine.
 func (l *Log) Close() error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.closed {
+		l.mu.Unlock()
 		return nil
 	}
 	l.closed = true
 	l.wake()
-	if l.file == nil {
-		return nil
-	}
-	return errors.Join(l.file.sync(), l.file.close())
+	l.mu.Unlock()
+	return l.closeFile()
 }

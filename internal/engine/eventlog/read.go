@@ -3,7 +3,8 @@ package eventlog
 import (
 	"errors"
 	"fmt"
-	"os"
+
+	"car/internal/engine/jsonl"
 )
 
 // ReadFile reads the events of a file that another process may be writing. Bytes
@@ -11,7 +12,7 @@ import (
 // the events before it are returned with it.
 func ReadFile(path string) ([]Event, error) {
 	var events []Event
-	err := eachLine(path, func(_ int, line []byte) error {
+	err := jsonl.Each(path, func(_ int, line []byte) error {
 		e, err := decodeEvent(line)
 		if err == nil {
 			events = append(events, e)
@@ -29,7 +30,7 @@ func ReadFile(path string) ([]Event, error) {
 // what is wrong with the chain is in the result.
 func VerifyFile(path, genesis string) (Verification, error) {
 	v := newVerifier(genesis)
-	err := eachLine(path, func(_ int, line []byte) error {
+	err := jsonl.Each(path, func(_ int, line []byte) error {
 		if !v.line(line) {
 			return errStop
 		}
@@ -42,18 +43,6 @@ func VerifyFile(path, genesis string) (Verification, error) {
 }
 
 var errStop = errors.New("stop")
-
-func eachLine(path string, each func(index int, line []byte) error) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if _, err := scanLines(file, each); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
 
 // Verify checks the log's chain, on disk where it has a file. A file that ends
 // before the newest event is bad at the index where it ends. It holds up no Append.
