@@ -122,11 +122,6 @@ func (a *app) storyFor(o doOptions) story {
 // report leaves the answer on stdout and turns the outcome into the exit code.
 func (a *app) report(h *house, t *task, o doOptions, outcome assistant.Outcome) error {
 	code := exitCode(assistant.ExitCode(outcome))
-	if o.demo && code == exitRefused {
-		// The refusal is what the demo is about; the code of a run like it is told.
-		fmt.Fprintln(a.io.err, "· a run of your own would exit 3 here: an effect was refused and not achieved otherwise")
-		code = exitDone
-	}
 	switch o.format {
 	case formatJSON:
 		if err := writeJSONLine(o.out, documentOf(t.log, t.sandbox(), o.task.check, code)); err != nil {
@@ -137,6 +132,11 @@ func (a *app) report(h *house, t *task, o doOptions, outcome assistant.Outcome) 
 			return err
 		}
 		a.ending(h, t, outcome)
+	}
+	if o.demo && code == exitRefused {
+		// The refusal is what the demo is about; the code of a run like it is told.
+		fmt.Fprintln(a.io.err, "· so a run of your own would exit 3 here (car help exit-codes)")
+		code = exitDone
 	}
 	if code == exitDone {
 		return nil

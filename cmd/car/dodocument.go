@@ -156,8 +156,12 @@ func goalOf(r *runLog, check string) *docGoal {
 		last := r.goals[len(r.goals)-1]
 		g.Passed, g.Grounded = last.Met, last.Grounded
 	}
-	if f, failed := r.end.(assistant.Failure); failed {
-		g.Halt = f.Code
+	switch end := r.end.(type) {
+	case assistant.Done:
+		// Also a goal that was reached before any work: its check ran, without an iteration.
+		g.Passed, g.Grounded = !end.GoalUnevaluated, !end.GoalUnevaluated
+	case assistant.Failure:
+		g.Halt = end.Code
 	}
 	return g
 }

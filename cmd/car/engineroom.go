@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"car/internal/assistant"
 	"car/internal/assistant/project"
@@ -16,6 +17,7 @@ import (
 	"car/internal/engine/redact"
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
+	"car/internal/engine/undo"
 	"car/internal/tools"
 	"car/internal/tools/substrate"
 )
@@ -29,6 +31,8 @@ type engineRoom struct {
 	// workspace is the project, for the fingerprint of a goal's check; nothing writes through it.
 	workspace *os.Root
 	tools     *tools.Set
+	todos     *todoList
+	undo      *undo.Journal
 	runtime   *engine.Runtime
 }
 
@@ -78,8 +82,12 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 	if room.ledger, err = approval.New(approval.Config{Store: h.db, Now: h.app.now}); err != nil {
 		return nil, err
 	}
-	room.tools, err = tools.New(tool.Bindings{Events: logView{room.log}, Todos: &todoList{}, Describe: where})
+	room.todos = &todoList{}
+	room.tools, err = tools.New(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where})
 	if err != nil {
+		return nil, err
+	}
+	if room.undo, err = undo.Open(filepath.Join(dir, "undo")); err != nil {
 		return nil, err
 	}
 	environment, err := envDigest(env.vars)
@@ -87,8 +95,9 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 		return nil, err
 	}
 	room.runtime, err = engine.New(engine.Config{
-		Tools: room.tools, Judge: judge, Approver: approver, Recorder: room.ledger, Log: room.log, State: state.New(),
+		Tools: room.tools, Judge: judge, Approver: approver, Recorder: room.ledger, Book: h.db, Log: room.log, State: state.New(),
 		Substrate: room.substrate, Redactor: redactor, CarHome: h.home, EnvDigest: environment, Now: h.app.now,
+		Undo: room.undo, Warn: func(err error) { h.notice(err.Error()) },
 	})
 	return room, err
 }
@@ -130,6 +139,9 @@ func (r *engineRoom) close(ctx context.Context) error {
 	}
 	if r.log != nil {
 		errs = append(errs, r.log.Close())
+	}
+	if r.undo != nil {
+		errs = append(errs, r.undo.Close())
 	}
 	if r.workspace != nil {
 		errs = append(errs, r.workspace.Close())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,13 +102,18 @@ func (a *app) printEvent(o eventsOptions, e eventlog.Event, line []byte) error {
 		_, err := fmt.Fprintf(o.out, "%s\n", line)
 		return err
 	}
-	text := fmt.Sprintf("%5d  %s  %-24s %-14s %s", e.Seq, e.Timestamp.UTC().Format("15:04:05.000"), e.Kind, e.ActionID, essence(e.Data))
-	_, err := fmt.Fprintln(o.out, clipped(safe.Line(strings.TrimRight(text, " ")), a.io.columns))
+	_, err := fmt.Fprintln(o.out, clipped(eventLine(e), a.io.columns))
 	return err
 }
 
+// eventLine is an event for people.
+func eventLine(e eventlog.Event) string {
+	text := fmt.Sprintf("%5d  %s  %-24s %-14s %s", e.Seq, e.Timestamp.UTC().Format("15:04:05.000"), e.Kind, e.ActionID, essence(e.Data))
+	return safe.Line(strings.TrimRight(text, " "))
+}
+
 // essentialMembers are the members of an event's data that say most, best first.
-var essentialMembers = []string{"tool", "reason", "error", "verdict", "decision", "gate", "tier", "allowed_by", "proposal_digest", "source"}
+var essentialMembers = []string{"tool", "reason", "error", "verdict", "decision", "gate", "tier", "allowed_by", "source", "action_count"}
 
 // essence is an event's data in a line: the members that say most, else all of it.
 func essence(data map[string]any) string {
@@ -123,7 +129,12 @@ func essence(data map[string]any) string {
 	if len(data) == 0 {
 		return ""
 	}
-	text, err := json.Marshal(data)
+	rest := maps.Clone(data)
+	delete(rest, "proposal_digest") // long, and of use to programs only
+	if len(rest) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(rest)
 	if err != nil {
 		return ""
 	}

@@ -39,6 +39,13 @@ func (s site) write(t *testing.T, name, text string) string {
 	return path
 }
 
+func (s site) mkdir(t *testing.T, name string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(s.dir, name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (s site) car(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "car", args...)
 	cmd.Dir, cmd.Env = s.dir, s.env
@@ -112,9 +119,7 @@ func TestASignalEndsTheWorkInFlight(t *testing.T) {
 			if got := cmd.ProcessState.ExitCode(); got != int(c.want) {
 				t.Errorf("exit code %d, want %d\n%s", got, c.want, said.String())
 			}
-			if left := processes(t, sleep); left != "" {
-				t.Errorf("left running: %s", left)
-			}
+			mustBeGone(t, sleep)
 		})
 	}
 }
@@ -149,9 +154,7 @@ func TestASecondSignalLeavesAtOnce(t *testing.T) {
 		t.Errorf("car left %v after the second signal, want at once", took)
 	}
 	for _, words := range []string{"sleep " + mark, "/bin/bash --noprofile --norc -c trap '' TERM INT HUP; echo go > begun; while :; do sleep " + mark} {
-		if left := processes(t, words); left != "" {
-			t.Errorf("left running: %s", left)
-		}
+		mustBeGone(t, words)
 	}
 }
 
@@ -164,6 +167,19 @@ func waited(cmd *exec.Cmd, d time.Duration) bool {
 		}
 	}
 	return false
+}
+
+// mustBeGone fails when a command is alive 3 s from now (B035): a killed process
+// takes a moment to go.
+func mustBeGone(t *testing.T, text string) {
+	t.Helper()
+	left := processes(t, text)
+	for deadline := time.Now().Add(3 * time.Second); left != "" && time.Now().Before(deadline); {
+		left = processes(t, text)
+	}
+	if left != "" {
+		t.Errorf("left running: %s", left)
+	}
 }
 
 // processes lists the command lines that hold a text, this test's own aside.
@@ -244,9 +260,7 @@ func TestAKilledRunIsIndeterminateAndNotRepeated(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(s.dir, "ledger.txt")); err != nil || string(text) != "line\n" {
 		t.Errorf("ledger.txt holds %q, %v; want one line", text, err)
 	}
-	if left := processes(t, "sleep 602"); left != "" {
-		t.Errorf("the killed run's command is still there: %s", left)
-	}
+	mustBeGone(t, "sleep 602")
 }
 
 // sessionIn is the session's id in a stream of events.

@@ -10,6 +10,7 @@ import (
 )
 
 func newRootCommand(a *app) *cobra.Command {
+	var o chatOptions
 	root := &cobra.Command{
 		Use:   "car",
 		Short: "A governed coding agent for the terminal",
@@ -23,14 +24,21 @@ func newRootCommand(a *app) *cobra.Command {
 			a.reached = true
 			return a.refuseChild(cmd)
 		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !a.io.inTTY || !a.io.outTTY {
+				return errors.Join(cmd.Help(), &exitError{code: exitUsage})
+			}
+			return a.chat(cmd.Context(), o)
+		},
 		Version: versionText(),
 	}
+	bindChat(root, &o)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(a.io.in)
 	root.SetOut(a.io.out)
 	root.SetErr(a.io.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newDoCommand(a), newGoalCommand(a), newRunCommand(a), newEventsCommand(a), newDoctorCommand(a), newTrustCommand(a), newInitCommand(a), newVersionCommand(), newExitCodesTopic())
+	root.AddCommand(newChatCommand(a), newDoCommand(a), newGoalCommand(a), newRunCommand(a), newUndoCommand(a), newUndoCommand(a), newEventsCommand(a), newSessionsCommand(a), newDoctorCommand(a), newModelsCommand(a), newPolicyCommand(a), newTrustCommand(a), newInitCommand(a), newVersionCommand(), newExitCodesTopic())
 	root.InitDefaultCompletionCmd()
 	return root
 }

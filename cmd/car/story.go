@@ -28,12 +28,16 @@ type plainStory struct {
 	w       io.Writer
 	verbose bool
 	calls   map[string]assistant.ToolCall
+	// Calls that run together end in any order; their rows keep the model's. next is
+	// the sequence whose row comes next, ended holds those that came early.
+	next  int
+	ended map[int]assistant.ToolResult
 	// said is the text since the last call; the last one is the answer and goes to stdout.
 	said strings.Builder
 }
 
 func newPlainStory(w io.Writer, verbose bool) *plainStory {
-	return &plainStory{w: w, verbose: verbose, calls: map[string]assistant.ToolCall{}}
+	return &plainStory{w: w, verbose: verbose, calls: map[string]assistant.ToolCall{}, next: 1, ended: map[int]assistant.ToolResult{}}
 }
 
 func (s *plainStory) tell(e assistant.Event) {
@@ -44,7 +48,12 @@ func (s *plainStory) tell(e assistant.Event) {
 		s.flush()
 		s.calls[b.CallID] = b
 	case assistant.ToolResult:
-		s.row(b)
+		s.ended[b.Sequence] = b
+		for r, ok := s.ended[s.next]; ok; r, ok = s.ended[s.next] {
+			s.row(r)
+			delete(s.ended, s.next)
+			s.next++
+		}
 	case assistant.InferenceRetry:
 		s.line("… %s: %s; again in %s", b.Model, b.Reason, (time.Duration(b.BackoffMS) * time.Millisecond).Round(100*time.Millisecond))
 	case assistant.ApprovalResolved:

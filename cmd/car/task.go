@@ -29,6 +29,12 @@ func bindTask(cmd *cobra.Command, o *taskOptions) {
 	f.IntVar(&o.maxIter, "goal-max-iterations", 0, "at most `N` iterations with --until (default 10)")
 	f.IntVar(&o.maxTurns, "max-turns", 0, "at most `N` inferences (default 50)")
 	f.BoolVar(&o.strict, "strict-model", false, "the model of --model and no other")
+	bindResume(cmd, o)
+}
+
+// bindResume declares how to go on with a session.
+func bindResume(cmd *cobra.Command, o *taskOptions) {
+	f := cmd.Flags()
 	f.StringVar(&o.resume, "resume", "", "go on with the session whose id begins with `ID`")
 	f.BoolVarP(&o.newest, "continue", "c", false, "go on with the newest session of this project")
 	cmd.MarkFlagsMutuallyExclusive("resume", "continue")

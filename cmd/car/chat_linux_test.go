@@ -1,0 +1,197 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// conversation is a car with a terminal around it, driven as a person drives it.
+type conversation struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	keys interface{ Write([]byte) (int, error) }
+	// read delivers what the terminal was sent; closed at its end.
+	read chan string
+	seen string
+}
+
+func converse(t *testing.T, s site, args ...string) *conversation {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "car", args...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &conversation{t: t, cmd: cmd, keys: f, read: make(chan string, 1024)}
+	go func() {
+		defer close(c.read)
+		buf := make([]byte, 4096)
+		for {
+			n, err := f.Read(buf)
+			if n > 0 {
+				c.read <- string(buf[:n])
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { f.Close() })
+	return c
+}
+
+// expect waits until the terminal was sent a text, and forgets what came before it.
+func (c *conversation) expect(text string) {
+	c.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		if _, rest, found := strings.Cut(c.seen, text); found {
+			c.seen = rest
+			return
+		}
+		select {
+		case piece, open := <-c.read:
+			if !open {
+				c.t.Fatalf("car ended before it showed %q; the last it showed was\n%s", text, c.seen)
+			}
+			c.seen += piece
+		case <-deadline:
+			c.t.Fatalf("car never showed %q; the last it showed was\n%s", text, c.seen)
+		}
+	}
+}
+
+func (c *conversation) press(keys string) {
+	c.t.Helper()
+	if _, err := c.keys.Write([]byte(keys)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// end waits for the process and returns its exit code and all that was still shown.
+func (c *conversation) end() (int, string) {
+	c.t.Helper()
+	for piece := range c.read {
+		c.seen += piece
+	}
+	_ = c.cmd.Wait() // the code is looked at
+	return c.cmd.ProcessState.ExitCode(), c.seen
+}
+
+// U-CLI-1, U-TUI-6: car alone in a terminal is a conversation; leaving it loses
+// nothing, and the command that goes on does so.
+func TestCarAloneIsAConversation(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	scenario := s.write(t, "scenario.toml", "version = 1\nloop = true\n[[turn]]\ntext = \"I am listening.\"\n")
+	c := converse(t, s, "--model", "scripted:"+scenario)
+	c.expect("scripted:")
+	c.press("hello\r")
+	c.expect("I am listening.")
+	c.press("/quit\r")
+	code, last := c.end()
+	if code != 0 {
+		t.Errorf("leaving exits with %d", code)
+	}
+	_, command, found := strings.Cut(last, "car --resume ")
+	if !found {
+		t.Fatalf("the way back is not told:\n%s", last)
+	}
+	id, _, _ := strings.Cut(command, "\r")
+	again := converse(t, s, "--resume", strings.TrimSpace(id), "--model", "scripted:"+scenario)
+	again.expect(strings.TrimSpace(id)[:13])
+	again.press("/quit\r")
+	if code, last := again.end(); code != 0 {
+		t.Errorf("going on exits with %d:\n%s", code, last)
+	}
+}
+
+// U-TUI-10, P-TERM-2: a signal ends the conversation in order and its code tells which.
+func TestASignalEndsTheConversation(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	scenario := s.write(t, "scenario.toml", "version = 1\n[[turn]]\ntext = \"x\"\n")
+	c := converse(t, s, "chat", "--model", "scripted:"+scenario)
+	c.expect("scripted:")
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	code, last := c.end()
+	if code != int(exitTerminated) {
+		t.Errorf("exit code %d, want %d", code, exitTerminated)
+	}
+	if strings.LastIndex(last, "\x1b[?25l") > strings.LastIndex(last, "\x1b[?25h") {
+		t.Errorf("the cursor stays hidden: %q", last)
+	}
+}
+
+// U-CLI-2, U-TUI-4: at a terminal, car do asks in plain lines; enter alone says
+// nothing, and a no with words reaches the model.
+func TestDoAsksAtATerminal(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	scenario := s.write(t, "scenario.toml", "version = 1\n[[turn]]\ntext = \"I try.\"\n[[turn.call]]\nname = \"write_file\"\nargs = { path = \"a.txt\", content = \"x\" }\n"+
+		"[[turn]]\nexpect = { last_result_contains = \"not in this folder\" }\ntext = \"I see.\"\n")
+	c := converse(t, s, "do", "--model", "scripted:"+scenario, "write a file")
+	c.expect("write_file wants to run")
+	c.expect("x no, and stop: ")
+	c.press("\r")
+	c.expect("y, s, n or x: ")
+	c.press("n not in this folder\r")
+	c.expect("I see.")
+	if code, last := c.end(); code != int(exitRefused) {
+		t.Errorf("exit code %d, want %d:\n%s", code, exitRefused, last)
+	}
+}
+
+// The same question with a yes lets the call run, and nothing else.
+func TestDoRunsWhatWasAllowed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	scenario := s.write(t, "scenario.toml", "version = 1\n[[turn]]\ntext = \"I try.\"\n[[turn.call]]\nname = \"write_file\"\nargs = { path = \"a.txt\", content = \"x\" }\n[[turn]]\ntext = \"Written.\"\n")
+	c := converse(t, s, "do", "--model", "scripted:"+scenario, "write a file")
+	c.expect("x no, and stop: ")
+	c.press("y\r")
+	c.expect("Written.")
+	if code, last := c.end(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, last)
+	}
+}
+
+// G-TRUST-2: trust is given by a person, to files as they are; then what they
+// allow counts, until one of them changes.
+func TestTrustIsGivenAtTheTerminalAndForAContent(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.mkdir(t, ".car/policies")
+	s.write(t, ".car/policies/10.toml", "[[command]]\nrun = \"touch made\"\ndecide = \"allow\"\n")
+	proposal := s.write(t, "p.json", `{"actions":[{"type":"tool_call","tool":"shell","parameters":{"command":"touch made"}}]}`)
+	code := func() int {
+		cmd := s.car(t.Context(), "run", proposal)
+		_ = cmd.Run() // the code is looked at
+		return cmd.ProcessState.ExitCode()
+	}
+	if got := code(); got != int(exitRefused) {
+		t.Fatalf("before trust the command exits with %d, want %d", got, exitRefused)
+	}
+	c := converse(t, s, "trust")
+	c.expect(".car/policies/10.toml")
+	c.expect("type yes: ")
+	c.press("yes\r")
+	if got, last := c.end(); got != 0 {
+		t.Fatalf("trust exits with %d:\n%s", got, last)
+	}
+	if got := code(); got != 0 {
+		t.Errorf("after trust the command exits with %d", got)
+	}
+	s.write(t, ".car/policies/10.toml", "[[command]]\nrun = \"touch made\"\ndecide = \"allow\"\n# changed\n")
+	if got := code(); got != int(exitRefused) {
+		t.Errorf("after a change the command exits with %d, want %d", got, exitRefused)
+	}
+}

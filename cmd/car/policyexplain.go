@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"car/internal/engine/ir"
+	"car/internal/engine/policy"
+	"car/internal/engine/tool"
+	"car/internal/tools"
+	"car/internal/tools/substrate"
+	"car/internal/tui/safe"
+)
+
+type explainOptions struct {
+	house houseOptions
+	tool  string
+	text  string
+	json  bool
+	out   io.Writer
+}
+
+func newPolicyExplainCommand(a *app) *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain TOOL PARAMETERS",
+		Short: "Say what would become of a call, and why; runs nothing",
+		Long: "Judges a call as a run here would: the commands in it, the authority it needs, whether\n" +
+			"it can be taken back, each rule that spoke, and the verdict. PARAMETERS is a JSON\n" +
+			"object; for shell it may be the command itself.",
+		Example: "  car policy explain shell 'git push --force'\n  car policy explain write_file '{\"path\": \"../x\", \"content\": \"\"}'",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.tool, o.text, o.out = args[0], args[1], cmd.OutOrStdout()
+			if err := o.house.settle(); err != nil {
+				return err
+			}
+			return a.withHouse(cmd.Context(), o.house, func(h *house) error { return h.explain(cmd.Context(), o) })
+		},
+	}
+	bindHouse(cmd, &o.house)
+	cmd.Flags().BoolVar(&o.json, "json", false, "the judgement as JSON")
+	return cmd
+}
+
+func (h *house) explain(_ context.Context, o explainOptions) (err error) {
+	env := h.app.env
+	id, err := newSessionID()
+	if err != nil {
+		return err
+	}
+	sub, err := substrate.Open(substrate.Config{Root: h.project.Root, ScratchBase: env.temp, UID: env.uid, Session: id, Home: env.home, Env: env.vars, Now: h.app.now})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sub.Close()) }()
+	judge, err := h.policyFor(sub.Describe(), sub.FS())
+	if err != nil {
+		return err
+	}
+	action, effects, err := statedCall(o, sub.Describe())
+	if err != nil {
+		return err
+	}
+	j := judge.Judge(action, effects)
+	if o.json {
+		return writeJSONLine(o.out, map[string]any{"verdict": j.Verdict, "tier": j.Tier.Needed(), "reversibility": j.Reversibility, "commands": j.Commands,
+			"targets": j.Targets, "hosts": j.Hosts, "network": j.Network, "violations": j.Violations, "message": j.Message()})
+	}
+	return printJudgement(o.out, j)
+}
+
+// statedCall is the call that the person wrote down, with what its tool declares of it.
+func statedCall(o explainOptions, where tool.Description) (ir.Action, tool.Effects, error) {
+	set, err := tools.New(tool.Bindings{Events: logView{}, Todos: &todoList{}, Describe: where})
+	if err != nil {
+		return ir.Action{}, tool.Effects{}, err
+	}
+	params := map[string]any{}
+	switch text := strings.TrimSpace(o.text); {
+	case strings.HasPrefix(text, "{"):
+		if err := json.Unmarshal([]byte(text), &params); err != nil {
+			return ir.Action{}, tool.Effects{}, usageError(fmt.Errorf("PARAMETERS is not a JSON object: %w", err))
+		}
+	case o.tool == "shell":
+		params["command"] = o.text
+	default:
+		return ir.Action{}, tool.Effects{}, usageError(fmt.Errorf("PARAMETERS of %s is a JSON object", o.tool), `car policy explain `+o.tool+` '{"…": "…"}'`)
+	}
+	a := ir.Action{ID: "explained", Type: ir.ToolCall, Tool: o.tool, Parameters: params}
+	t, ok := set.Lookup(o.tool)
+	if !ok {
+		return a, tool.Effects{}, usageError(fmt.Errorf("there is no tool %q", o.tool), "tools: "+strings.Join(set.Names(), ", "))
+	}
+	effects, err := t.Effects(tool.Call{Tool: o.tool, Params: params})
+	if err != nil {
+		return a, effects, usageError(err)
+	}
+	return a, effects, nil
+}
+
+func printJudgement(w io.Writer, j policy.Judgement) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "verdict        %s\nneeds          %s\ntaken back     %s\n", j.Verdict, j.Tier.Needed(), j.Reversibility)
+	for _, c := range j.Commands {
+		fmt.Fprintf(&b, "command        %s\n               %s, %s %s\n", safe.Line(c.Text), c.Tier.Needed(), c.Reversibility, safe.Line(c.Reason))
+	}
+	for _, t := range j.Targets {
+		fmt.Fprintf(&b, "changes        %s\n", safe.Line(t))
+	}
+	if j.Network {
+		fmt.Fprintf(&b, "network        %s\n", safe.Line(firstOf(strings.Join(j.Hosts, ", "), "some host")))
+	}
+	for _, r := range j.Reasons {
+		place := ""
+		if r.File != "" {
+			place = fmt.Sprintf(", %s:%d", r.File, r.Line)
+		}
+		fmt.Fprintf(&b, "%-14s %s (rule %s%s)\n", r.Verdict, safe.Line(r.Text), safe.Line(r.Rule), safe.Line(place))
+		if r.WayOut != "" {
+			fmt.Fprintf(&b, "               %s\n", safe.Line(r.WayOut))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
