@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 
 	"car/internal/engine/tool"
 )
@@ -25,7 +28,7 @@ func helper(args []string) bool {
 	if len(args) != 4 {
 		return false
 	}
-	verbs := map[string]func(tool.Substrate){"hold": hold, "rewrite": rewrite, "overflow": overflow}
+	verbs := map[string]func(tool.Substrate){"hold": hold, "rewrite": rewrite, "overflow": overflow, "terminal": terminal}
 	verb, found := verbs[args[1]]
 	if !found {
 		return false
@@ -72,6 +75,15 @@ func overflow(s tool.Substrate) {
 	s.Close()
 }
 
+// terminal runs a command that tries to reach a person.
+func terminal(s tool.Substrate) {
+	text := `exec 2>&1; (echo prompt >/dev/tty) && echo reached; read -t 5 answer; echo "got <$answer>"; cut -d' ' -f6-7 /proc/$$/stat | tr '\n' ' '; echo $$`
+	if _, err := s.Exec(context.Background(), tool.Exec{Text: text}, os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	s.Close()
+}
+
 // other starts a helper and returns it with its first line.
 func other(t *testing.T, verb, root, base string) (*exec.Cmd, string) {
 	t.Helper()
@@ -113,6 +125,32 @@ func folders(t *testing.T) (root, base string) {
 		}
 	}
 	return root, base
+}
+
+// B033, P-PROC-3: even where the session has a terminal, a command has none.
+func TestB033NoControllingTerminal(t *testing.T) {
+	t.Parallel()
+	root, base := folders(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "terminal", root, base)
+	tty, err := pty.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	out, _ := io.ReadAll(tty)
+	cmd.Wait()
+	text := strings.ReplaceAll(string(out), "\r", "")
+	if strings.Contains(text, "reached") || strings.Contains(text, "prompt\n") || !strings.Contains(text, "got <>") {
+		t.Errorf("got %q", text)
+	}
+	fields := strings.Fields(text[strings.LastIndex(text, "got <>")+len("got <>"):])
+	if len(fields) != 3 || fields[0] != fields[2] || fields[1] != "0" {
+		t.Errorf("session, terminal, pid: %v", fields)
+	}
 }
 
 // T-FILE-13, Q-TEST-4: killed in the middle of writes, the file is one of them

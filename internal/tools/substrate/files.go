@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"car/internal/engine/tool"
 )
@@ -105,34 +107,58 @@ func openable(p place) error {
 	return nil
 }
 
-// openPlace opens what was resolved and makes sure that it is the same thing.
+// openPlace opens what was resolved and makes sure that it is still of the kind
+// that was found there. Inside, no link is followed any more: one that turns up is
+// a tree that moved, and what Info says of the path stays true.
 func openPlace(p place, flags int) (*os.File, fs.FileInfo, error) {
 	var h *os.File
 	var err error
 	if p.door != nil {
-		h, err = p.door.root.OpenFile(p.rel, flags, 0)
+		h, err = openInside(p, flags)
 	} else {
-		h, err = os.OpenFile(p.abs, flags, 0)
+		h, err = os.OpenFile(p.abs, flags|noFollow, 0)
 	}
-	if err != nil {
-		if _, gone := os.Lstat(p.abs); gone != nil || isEscape(err) {
-			return nil, nil, errMoved
-		}
+	switch {
+	case errors.Is(err, errMoved), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
+		return nil, nil, errMoved
+	case err != nil:
 		return nil, nil, pathFault(p.spelled, err)
 	}
 	fi, err := h.Stat()
-	if err != nil || !os.SameFile(fi, p.info) || fi.Mode().Type() != p.info.Mode().Type() {
+	if err != nil || fi.Mode().Type() != p.info.Mode().Type() || p.door == nil && !os.SameFile(fi, p.info) {
 		h.Close()
 		return nil, nil, errMoved
 	}
 	return h, fi, nil
 }
 
-// isEscape recognises the refusal of os.Root, which has no sentinel of its own:
-// the tree was changed into one that leads out.
-func isEscape(err error) bool {
-	var pe *fs.PathError
-	return errors.As(err, &pe) && strings.Contains(pe.Err.Error(), "escapes")
+// descend opens a place below its door component by component.
+func descend(p place, flags int) (*os.File, error) {
+	if p.rel == "." {
+		return p.door.root.Open(".")
+	}
+	dir, _, err := openParent(p, false)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	base := filepath.Base(p.rel)
+	fi, err := dir.Lstat(base)
+	if err != nil {
+		return nil, err
+	}
+	if fi.Mode()&fs.ModeSymlink != 0 {
+		return nil, errMoved
+	}
+	h, err := dir.OpenFile(base, flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	if there, err := h.Stat(); err != nil || !os.SameFile(fi, there) {
+		h.Close()
+		return nil, errMoved
+	}
+	return h, nil
 }
 
 // ReadDir lists a folder in byte order.

@@ -13,6 +13,9 @@ import (
 // openFlags never wait for the other end of a FIFO that took a file's place.
 const openFlags = syscall.O_RDONLY | syscall.O_NONBLOCK
 
+// noFollow refuses a link that took a file's place.
+const noFollow = syscall.O_NOFOLLOW
+
 // identity is what stays the same for every name of a file.
 type identity struct {
 	// key survives an atomic replacement of a file with one name (T-FILE-7).

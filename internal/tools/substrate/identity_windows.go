@@ -8,6 +8,9 @@ import (
 
 const openFlags = os.O_RDONLY
 
+// noFollow has no flag here; what is opened is compared with what was resolved.
+const noFollow = 0
+
 // identity is what stays the same for every name of a file.
 type identity struct {
 	key   string

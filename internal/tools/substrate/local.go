@@ -61,13 +61,11 @@ func Open(c Config) (tool.Substrate, error) {
 	}
 	scratch, err := openScratch(c)
 	if err != nil {
-		workspace.root.Close()
-		return nil, err
+		return nil, errors.Join(err, workspace.close())
 	}
 	inner, err := openDoor(scratch.dir, filepath.Join(c.ScratchBase, "car-"+c.UID, c.Session), false)
 	if err != nil {
-		workspace.root.Close()
-		return nil, errors.Join(fmt.Errorf("scratch folder: %w", err), scratch.close())
+		return nil, errors.Join(fmt.Errorf("scratch folder: %w", err), scratch.close(), workspace.close())
 	}
 	l := &local{
 		cfg: c, shell: sh, scratch: scratch, closing: make(chan struct{}), owned: newOwned(scratch.dir, c.Now),
@@ -84,12 +82,15 @@ func openDoor(dir, alias string, relative bool) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	fi, err := root.Stat(".")
+	handle, err := root.Open(".")
 	if err != nil {
-		root.Close()
-		return nil, err
+		return nil, errors.Join(err, root.Close())
 	}
-	return &door{root: root, dir: dir, aliases: []string{filepath.Clean(alias)}, info: fi, relative: relative}, nil
+	fi, err := handle.Stat()
+	if err != nil {
+		return nil, errors.Join(err, handle.Close(), root.Close())
+	}
+	return &door{root: root, handle: handle, dir: dir, aliases: []string{filepath.Clean(alias)}, info: fi, relative: relative}, nil
 }
 
 // limits says what this substrate does not enforce (P-GUARD-7).
@@ -131,10 +132,12 @@ func (l *local) Close() error {
 	l.drains.Wait()
 	err := l.scratch.close()
 	for _, d := range l.files.doors {
-		err = errors.Join(err, d.root.Close())
+		err = errors.Join(err, d.close())
 	}
 	return err
 }
+
+func (d *door) close() error { return errors.Join(d.handle.Close(), d.root.Close()) }
 
 // enter registers work that Close has to wait for.
 func (l *local) enter() error {

@@ -84,7 +84,7 @@ func writable(p place) error {
 	return nil
 }
 
-// openParent opens the folder of a place, component by component and never
+// openParent opens the folder of a place inside, component by component and never
 // through a link, because the place is resolved: a link that turns up is a tree
 // that moved. It returns the folders it made, deepest first, where it may.
 func openParent(p place, mayMake bool) (*os.Root, []string, error) {

@@ -19,6 +19,8 @@ const maxLinks = 40
 // door is a folder whose inside is reached through a handle.
 type door struct {
 	root *os.Root
+	// handle is the folder itself.
+	handle *os.File
 	// dir is the canonical absolute path; aliases are other spellings of it.
 	dir     string
 	aliases []string
