@@ -46,6 +46,9 @@ func (a *app) ending(h *house, t *task, outcome assistant.Outcome) {
 	if claims := t.log.report.UngroundedClaims; len(claims) > 0 {
 		fmt.Fprintf(w, "car: claimed without a receipt: %s\n", safe.Line(strings.Join(claims, "; ")))
 	}
+	if _, head := t.room.log.Head(); head != "" && t.verbose {
+		fmt.Fprintf(w, "· record: car log verify %s --expect %s\n", t.id, head)
+	}
 	if outcome.Terminal != assistant.KindDone {
 		fmt.Fprintf(w, "  go on: car do --resume %s \"…\"\n", t.id)
 	}

@@ -86,7 +86,7 @@ func (a *app) doIn(ctx context.Context, h *house, o doOptions, p prompt) error {
 	if err != nil {
 		return err
 	}
-	t := &task{session: s, log: newRunLog(s.id, a.now()), ask: ask}
+	t := &task{session: s, log: newRunLog(s.id, a.now()), ask: ask, verbose: o.verbose}
 	teller := a.storyFor(o)
 	if o.format == formatText && !o.house.quiet {
 		t.header(a.io.err)

@@ -61,8 +61,12 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 		return nil, err
 	}
 	redactor := redact.New(h.secrets())
+	anchoring, err := h.anchoring(id)
+	if err != nil {
+		return nil, err
+	}
 	room.log, err = eventlog.Open(eventlog.Config{
-		Path: sessionLog(h.home, id), Now: h.app.now, Chain: true, Genesis: eventlog.GenesisOf(id),
+		Path: sessionLog(h.home, id), Now: h.app.now, Chain: true, Genesis: eventlog.GenesisOf(id), Anchoring: anchoring,
 		Redact: func(s string) string { masked, _ := redactor.String(s); return masked },
 	})
 	if err != nil {

@@ -45,6 +45,8 @@ type task struct {
 	*session
 	log *runLog
 	ask *attendant
+	// verbose tells more at the end.
+	verbose bool
 }
 
 // run gives the session an input and follows it to its end, handing every event
