@@ -111,6 +111,7 @@ func (j *judge) read(c *call, w shell.Word, deep bool) {
 }
 
 func (j *judge) readAt(c *call, at where, deep bool) {
+	j.noteRead(c, at, deep)
 	switch at.secret {
 	case keyStore, credential, envFile:
 		j.deny(c, ruleSecretRead, "would read "+at.text+", which holds secrets", "work from a template such as .env.example, or ask the person")
@@ -164,6 +165,7 @@ func (j *judge) writeAt(c *call, at where, kind writeKind) {
 		return
 	}
 	j.target(at)
+	j.deletes = j.deletes || kind == deletes || kind == deletesTree
 	switch {
 	case deviceOf(at.abs, at.abs) == networkDevice:
 		j.network = true

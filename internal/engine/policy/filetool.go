@@ -238,6 +238,8 @@ func (j *judge) toolGrep(c *call, name, glob string) {
 		j.readAt(c, w, false)
 	} else if w.secret >= credential {
 		j.readAt(c, w, false)
+	} else {
+		j.noteRead(c, w, true)
 	}
 	j.toolPattern(c, name, glob, true)
 }

@@ -236,6 +236,8 @@ func (j *judge) gitShown(c *call, sub string) {
 			j.readAt(c, at, false)
 		} else if at.zone == outside && (strings.HasPrefix(text, "/") || strings.HasPrefix(text, "../")) {
 			j.outsideRead(c, at)
+		} else {
+			j.noteRead(c, at, false)
 		}
 	}
 }

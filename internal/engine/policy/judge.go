@@ -33,6 +33,9 @@ type judge struct {
 	network    bool
 	views      []ir.CommandView
 	runs       [][]string
+	programs   []Program
+	reads      []Read
+	deletes    bool
 }
 
 func (p *Policy) newJudge(id ir.ActionID) *judge {
@@ -45,6 +48,7 @@ func (j *judge) add(c *call) {
 	j.rev = j.rev.Worse(c.rev)
 	j.verdict = j.verdict.Stricter(c.verdict)
 	j.always = j.always || c.always
+	j.noteProgram(c)
 }
 
 // violate records a rule that denies.
@@ -69,6 +73,7 @@ func (j *judge) done() Judgement {
 	out := Judgement{
 		Tier: j.tier, Reversibility: j.rev, Violations: j.violations, Commands: j.views, Runs: j.runs,
 		Targets: j.targets, Hosts: j.hosts, Network: j.network, AskAlways: j.always && j.verdict != Deny,
+		Programs: j.programs, Reads: j.reads, Deletes: j.deletes, Undecided: j.undecided,
 	}
 	out.Verdict = j.decide()
 	if out.Verdict != Allow && len(j.reasons) == 0 {

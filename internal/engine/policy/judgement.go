@@ -28,8 +28,17 @@ type Judgement struct {
 	// AskAlways is true when a rule or the kind of loss demands a question that no
 	// standing tier covers.
 	AskAlways bool
-	// Runs are the words of each parsed command, for gates that match `run` (G-INTENT, G-FLOW, G-PROD).
+	// Runs are the words of each parsed command, as written but for its program's name.
 	Runs [][]string
+	// Programs are the parsed commands by their names in the program table.
+	Programs []Program
+	// Reads are the places whose content the action would read, links followed.
+	Reads []Read
+	// Deletes says that the action removes files, or work that is not kept elsewhere.
+	Deletes bool
+	// Undecided says that a part cannot be told before it runs: what is listed here
+	// may not be all.
+	Undecided bool
 }
 
 // Violation is a rule that denies an action.
