@@ -53,6 +53,8 @@ type Log struct {
 	based bool
 	// unanchored counts the events behind the last anchor.
 	unanchored int
+	// cost is what the log's priced events came to, those that retention dropped included.
+	cost float64
 	// grown is closed by the next change; nil when no follower waits.
 	grown chan struct{}
 }
@@ -100,6 +102,7 @@ func (l *Log) replay() error {
 		}
 		l.events = append(l.events, e)
 		l.seq = e.Seq
+		l.cost = max(l.cost, costSoFar(&e, l.cost))
 		if e.Hash != "" {
 			l.standOn(&e)
 			l.chained, l.head = true, e.Hash
@@ -159,6 +162,7 @@ func (l *Log) Append(e Event) (Event, error) {
 		return Event{}, ErrClosed
 	}
 	now := l.cfg.Now()
+	cost := l.addCost(e.Data)
 	e.Seq, e.Timestamp = l.seq+1, now.UTC().Round(0)
 	line, err := l.encode(&e)
 	if err != nil {
@@ -168,7 +172,7 @@ func (l *Log) Append(e Event) (Event, error) {
 		return Event{}, fmt.Errorf("append %s event: %w", e.Kind, err)
 	}
 	l.events = append(l.events, e)
-	l.seq = e.Seq
+	l.seq, l.cost = e.Seq, cost
 	if l.chained {
 		l.standOn(&e)
 		l.head = e.Hash
@@ -212,6 +216,16 @@ func (l *Log) Head() (seq uint64, hash string) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.seq, l.head
+}
+
+// Trimmed reports that events were dropped from the front of what can be queried.
+func (l *Log) Trimmed() bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if len(l.events) == 0 {
+		return l.seq > 0
+	}
+	return l.events[0].Seq > 1
 }
 
 // Sync waits until the file's events are on disk.
