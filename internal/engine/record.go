@@ -101,8 +101,9 @@ func (r *run) rejectRest(reason string) {
 // logOutcome writes how an attempted action ended, with what it changed.
 func (r *run) logOutcome(i, n int, last dispatch.Attempt) {
 	a, res := r.p.Actions[i], r.results[i]
-	data := map[string]any{"attempt": float64(n), "attempted": last.Dispatched, "stage": "dispatch", "duration_ms": float64(res.DurationMS),
+	data := map[string]any{"attempt": float64(n), "attempted": last.Dispatched, "stage": "dispatch",
 		"ok": last.Err == nil, "expected_effects": a.ExpectedEffects, "tier": res.Tier.String(), "allowed_by": res.AllowedBy}
+	eventlog.Meter{DurationMS: float64(res.DurationMS), Timed: true}.Put(data)
 	if a.Type == ir.ToolCall {
 		data["tool"], data["tool_source"] = a.Tool, r.adm.Source(i).String()
 	}
@@ -115,7 +116,7 @@ func (r *run) logOutcome(i, n int, last dispatch.Attempt) {
 	kind := eventlog.ActionSucceeded
 	switch {
 	case last.Err == nil:
-		if n, ok := resultCount(res.Output); ok {
+		if n, ok := resultCount(res.Output, r.adm.Spec(i).CountField); ok {
 			data["result_count"] = n
 		}
 		if out, ok := res.Output.(map[string]any); ok && out["exit_code"] != nil {
@@ -142,9 +143,17 @@ func (r *run) logOutcome(i, n int, last dispatch.Attempt) {
 	r.log(eventlog.Event{Kind: kind, ActionID: a.ID, Data: data})
 }
 
-func resultCount(output any) (float64, bool) {
-	list, ok := output.([]any)
-	return float64(len(list)), ok
+// resultCount is how much a call found: the length of a list, or the member that
+// the tool counts in.
+func resultCount(output any, field string) (float64, bool) {
+	switch out := output.(type) {
+	case []any:
+		return float64(len(out)), true
+	case map[string]any:
+		n, ok := out[field].(float64)
+		return n, ok
+	}
+	return 0, false
 }
 
 func scopeData(s Scope) map[string]any {

@@ -35,7 +35,7 @@ func (r *run) recall(ctx context.Context, i int) (claim *idem.Claim, known bool,
 	output, found := r.rt.cache.Get(key)
 	if found {
 		r.settleKnown(i, output, eventlog.Event{Kind: eventlog.ActionSucceeded, Data: map[string]any{
-			"attempted": false, "stage": "result_cache", "tool": a.Tool, "tool_source": r.adm.Source(i).String(), "ok": true, "duration_ms": float64(0),
+			"attempted": false, "stage": "result_cache", "tool": a.Tool, "tool_source": r.adm.Source(i).String(), "ok": true,
 		}})
 	}
 	return nil, found, nil
@@ -51,6 +51,10 @@ func (r *run) settleKnown(i int, output any, e eventlog.Event) {
 		res.Status, res.Output, res.Tier = ir.Succeeded, output, r.adm.Judgement(i).Tier.Needed()
 	})
 	e.ActionID = r.p.Actions[i].ID
+	eventlog.Meter{Timed: true}.Put(e.Data)
+	if n, ok := resultCount(output, r.adm.Spec(i).CountField); ok {
+		e.Data["result_count"] = n
+	}
 	r.log(e)
 	r.finish(i)
 }
