@@ -103,7 +103,7 @@ func messageTokens(m llm.Message) int64 {
 	for _, p := range m.Parts {
 		n += textTokens(p.Text) + textTokens(p.Raw)
 		if p.Call != nil {
-			n += textTokens(p.Call.Name) + textTokens(p.Call.Arguments)
+			n += textTokens(p.Call.Name) + textTokens(llm.ReplayArguments(p.Call.Arguments))
 		}
 		if p.Result != nil {
 			n += textTokens(p.Result.Text)
