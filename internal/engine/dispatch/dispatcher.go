@@ -41,7 +41,8 @@ type Config struct {
 	Warn func(error)
 	// NewID mints handles of detached calls.
 	NewID func() string
-	// Grace is how long a tool may ignore its end before it is abandoned; 0 means 2 s (E-EXEC-6).
+	// Grace is how long a tool may ignore its end before it is abandoned; 0 means 3 s, the time
+	// in which every tool must end (T-SET-9, E-EXEC-6).
 	Grace time.Duration
 }
 
@@ -79,7 +80,7 @@ func New(c Config) (*Dispatcher, error) {
 		c.Warn = func(error) {}
 	}
 	if c.Grace == 0 {
-		c.Grace = 2 * time.Second
+		c.Grace = 3 * time.Second
 	}
 	rates := &buckets{now: c.Now, sleep: c.Sleep, byTool: map[string]*bucket{}}
 	d := &Dispatcher{cfg: c, rates: rates}
