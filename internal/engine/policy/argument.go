@@ -173,7 +173,7 @@ func (j *judge) unknownText(c *call, w shell.Word) {
 		if p.Kind != shell.Unknown {
 			continue
 		}
-		if kind, _ := j.shape(c, p); kind != shapeOpen {
+		if kind, _ := j.shape(p); kind != shapeOpen {
 			continue
 		}
 		if p.Split || i == 0 && c.dash < 0 {
@@ -279,13 +279,17 @@ func (j *judge) secretPart(w shell.Word) (what string, ok bool) {
 			return "$" + p.Var, true
 		}
 	}
-	if text, static := w.Static(); static {
+	if text, known := plainText(w); known {
 		if _, n := j.p.redactor.String(text); n > 0 {
 			return "a literal secret", true
 		}
 	}
 	return "", false
 }
+
+// plainText is a word as it stands when no file matches its globs, as with the
+// question mark of a URL.
+func plainText(w shell.Word) (string, bool) { return w.String(), !w.HasUnknown() }
 
 // sent judges data on its way to another machine (D06). login says that it is
 // the header or option made for secrets.

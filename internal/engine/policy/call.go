@@ -161,8 +161,9 @@ func (p *program) lookup(name string) (spec option, full string, known bool) {
 		}
 	}
 	if strings.HasPrefix(name, "--") && len(name) > 3 {
+		// Only what would write or start something matters under a short name.
 		for one, o := range p.opts {
-			if strings.HasPrefix(one, name) && (!known || o.weight() > spec.weight() || o.weight() == spec.weight() && one < full) {
+			if o.weight() > 1 && strings.HasPrefix(one, name) && (!known || o.weight() > spec.weight() || o.weight() == spec.weight() && one < full) {
 				spec, full, known = o, one, true
 			}
 		}

@@ -29,6 +29,7 @@ const (
 	ruleForkBomb    = "fork_bomb"
 	ruleLookAlike   = "look_alike"
 	ruleNetwork     = "network_target"
+	ruleInternal    = "internal"
 )
 
 // raise lifts what a call needs, with the reason of the strongest lift.
@@ -145,11 +146,16 @@ type writeKind uint8
 const (
 	creates writeKind = iota
 	changesMode
-	deletes
-	deletesTree
 	// links makes another name; the target is judged apart.
 	links
+	// moves takes a name away and gives another.
+	moves
+	deletes
+	deletesTree
 )
+
+// removes reports kinds after which the name is gone.
+func (k writeKind) removes() bool { return k >= moves }
 
 // write judges a change of a path.
 func (j *judge) write(c *call, w shell.Word, kind writeKind) {
@@ -180,9 +186,9 @@ func (j *judge) writeAt(c *call, at where, kind writeKind) {
 		j.outsideWrite(c, at, kind)
 	case at.guard == gitCore:
 		j.deny(c, ruleGitCore, "would change hooks or settings of the repository directly ("+at.text+")", "use git config or the hook manager's own command")
-	case at.guard == gitDir && kind < deletes:
+	case at.guard == gitDir && !kind.removes():
 		j.deny(c, ruleGitCore, "would replace the git directory ("+at.text+")", "use git's own commands")
-	case at.isRoot && kind >= deletes:
+	case at.isRoot && kind.removes():
 		j.deny(c, ruleGovernance, "would remove the working root and what governs this agent", "name what is to be removed")
 	default:
 		j.insideWrite(c, at, kind)
@@ -193,7 +199,7 @@ func (j *judge) outsideWrite(c *call, at where, kind writeKind) {
 	what := "would write outside the working root (" + at.text + ")"
 	way := "write below the root, or in $TMPDIR, the session's own folder"
 	switch kind {
-	case deletes, deletesTree:
+	case moves, deletes, deletesTree:
 		what, way = "would remove what lies outside the working root ("+at.text+")", "ask the person to remove it"
 	case changesMode:
 		what = "would change a file outside the working root (" + at.text + ")"
@@ -220,7 +226,7 @@ func (j *judge) insideWrite(c *call, at where, kind writeKind) {
 	case at.isRoot && kind == changesMode:
 		j.ask(c, ruleLoss, "changes the working root as a whole", "")
 	}
-	if kind >= deletes && at.pattern && at.rel == "." && at.below {
+	if kind.removes() && at.pattern && at.rel == "." && at.below {
 		c.always = true
 		j.ask(c, ruleLoss, "removes everything in the working root", "name what is to be removed")
 	}

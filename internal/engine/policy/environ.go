@@ -48,7 +48,7 @@ func (j *judge) assignments(c *call) {
 			pairs[n] = p
 			continue
 		}
-		if exported || a.Name == "PATH" || a.Name == "PROMPT_COMMAND" {
+		if exported || inList(" PATH PS4 PROMPT_COMMAND CDPATH GLOBIGNORE ", a.Name) {
 			j.environValue(c, a.Name, a.Value)
 		}
 	}

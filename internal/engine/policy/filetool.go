@@ -211,19 +211,25 @@ func (j *judge) toolPattern(c *call, dir, pattern string, content bool) {
 
 // selectsSecrets reports a glob that matches secret names and no ordinary ones.
 func selectsSecrets(glob string) bool {
+	dotted, _ := path.Match(path.Base(glob), ".gitignore")
+	return namesSecrets(glob) && !dotted
+}
+
+// namesSecrets reports a glob that matches secret names and not just any name.
+func namesSecrets(glob string) bool {
 	base := path.Base(glob)
 	if strings.HasPrefix(base, "!") {
 		return false
 	}
-	hit := false
+	if plain, _ := path.Match(base, "main.go"); plain {
+		return false
+	}
 	for _, name := range append(envNames(), "id_rsa", "id_ed25519", ".netrc", ".npmrc", ".git-credentials", ".pgpass") {
 		if ok, err := path.Match(base, name); ok && err == nil {
-			hit = true
+			return true
 		}
 	}
-	plain, _ := path.Match(base, "main.go")
-	dotted, _ := path.Match(base, ".gitignore")
-	return hit && !plain && !dotted
+	return false
 }
 
 func (j *judge) toolGrep(c *call, name, glob string) {

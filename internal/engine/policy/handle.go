@@ -17,7 +17,7 @@ func handlers() map[string]handler {
 		"gpg": (*judge).gpg, "sshkeygen": (*judge).sshKeygen, "mktemp": (*judge).mktemp, "media": (*judge).media,
 		// shell
 		"printf": (*judge).prints, "facts": (*judge).facts, "env": (*judge).envDump, "printenv": (*judge).printenv, "setbuiltin": (*judge).setBuiltin,
-		"declaration": (*judge).declaration, "builtins": (*judge).builtins, "compgen": (*judge).compgen, "sourced": (*judge).sourced, "man": (*judge).man,
+		"declaration": (*judge).declaration, "builtins": (*judge).builtins, "compgen": (*judge).compgen, "sourced": (*judge).sourced, "man": (*judge).man, "pager": (*judge).pager,
 		"ps": (*judge).ps, "wrapper": (*judge).wrapper, "typescript": (*judge).typescript, "tracer": (*judge).tracer, "shells": (*judge).shells,
 		"foreign": (*judge).interpreter, "python": (*judge).python, "interpreter": (*judge).interpreter, "editor": (*judge).editor, "sqlite": (*judge).sqlite,
 		"scheduler": (*judge).scheduler, "make": (*judge).make, "kill": (*judge).kill, "systemctl": (*judge).systemctl, "launchctl": (*judge).launchctl,
@@ -25,7 +25,7 @@ func handlers() map[string]handler {
 		"passwords": (*judge).passwords, "car": (*judge).car,
 		// builds
 		"cmake": (*judge).cmake, "paths": (*judge).buildPaths, "versions": (*judge).versions, "meson": (*judge).installs, "bazel": (*judge).bazel,
-		"jvm": (*judge).buildPaths, "pipconfig": (*judge).settings, "npmconfig": (*judge).settings, "npx": (*judge).npx, "go": (*judge).goRoot,
+		"jvm": (*judge).buildPaths, "pipconfig": (*judge).settings, "npmconfig": (*judge).settings, "npx": (*judge).npx, "packagescript": (*judge).packageScript, "go": (*judge).goRoot,
 		"gotool": (*judge).goTool, "golist": (*judge).goList, "gomod": (*judge).goMod, "formatter": (*judge).formatter, "cargo": (*judge).versions,
 		"compiler": (*judge).compiler, "composer": (*judge).composer, "pods": (*judge).installs, "builders": (*judge).installs, "java": (*judge).java,
 		// git

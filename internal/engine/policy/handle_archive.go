@@ -19,6 +19,7 @@ type tarCall struct {
 
 // tar judges reading and writing archives.
 func (j *judge) tar(c *call) bool {
+	start := c.cmd
 	t := j.tarOptions(c)
 	switch t.mode {
 	case 't':
@@ -35,6 +36,9 @@ func (j *judge) tar(c *call) bool {
 	j.apply(c)
 	if t.archive != nil {
 		text, _ := t.archive.Static()
+		// The archive counts from where tar starts, not from -C.
+		moved := c.cmd
+		c.cmd = start
 		switch {
 		case text == "-" || text == "":
 		case strings.Contains(text, ":") && !strings.Contains(strings.SplitN(text, ":", 2)[0], "/"):
@@ -45,6 +49,7 @@ func (j *judge) tar(c *call) bool {
 		default:
 			j.read(c, *t.archive, false)
 		}
+		c.cmd = moved
 	}
 	switch t.mode {
 	case 'c', 'r', 'u', 'd':

@@ -273,6 +273,15 @@ func (j *judge) npx(c *call) bool {
 	return true
 }
 
+// packageScript tells a script that the project's settings name from a file.
+func (j *judge) packageScript(c *call) bool {
+	if name := c.word(0); strings.ContainsAny(name, "./") || name == "" && len(c.operands) > 0 {
+		j.undecided = true
+		c.class = "script"
+	}
+	return j.buildPaths(c)
+}
+
 // goRoot judges go without a subcommand that the table has.
 func (j *judge) goRoot(c *call) bool { return false }
 

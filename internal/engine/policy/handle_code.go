@@ -474,6 +474,9 @@ func (j *judge) sshKeygen(c *call) bool {
 		}
 		return true
 	}
+	if v := c.value("-f"); v != nil {
+		j.write(c, *v, creates)
+	}
 	return false
 }
 

@@ -76,10 +76,7 @@ func (j *judge) move(c *call) bool {
 			if at.secret >= envFile {
 				j.readAt(c, at, false)
 			}
-			j.writeAt(c, at, deletes)
-			if at.zone == inside && at.guard == noGuard && c.verdict != Deny && c.rev == ir.Irreversible && c.tier == ir.SandboxEdit {
-				c.rev = ir.Compensable
-			}
+			j.writeAt(c, at, moves)
 		}
 	}
 	if target != nil && !c.has("-t", "--target-directory") {
@@ -92,7 +89,7 @@ func (j *judge) move(c *call) bool {
 func (j *judge) moveSecret(c *call, at where, target *shell.Word) {
 	if target != nil {
 		if to := j.places(c, *target, true); len(to) == 1 && to[0].secret >= envFile {
-			j.writeAt(c, at, deletes)
+			j.writeAt(c, at, moves)
 			return
 		}
 	}
@@ -154,7 +151,7 @@ func (j *judge) linkTo(c *call, sources []shell.Word, target shell.Word, symboli
 			j.linkTarget(c, at, symbolic)
 		}
 		if symbolic && known && name.abs != "" && len(j.r.made) < 64 {
-			j.r.made[name.abs] = j.place(c, text, false).abs
+			j.r.link(name.abs, j.place(c, text, false).abs)
 		}
 	}
 }
@@ -231,7 +228,9 @@ func (j *judge) chmod(c *call) bool {
 			j.modeBits(c, shell.Lit(mode))
 		}
 	} else if len(operands) > 0 && !c.has("--reference", "-M", "-x", "-m") {
-		operands = operands[1:]
+		if c.name != "chattr" && c.name != "chflags" || strings.ContainsAny(operands[0].Prefix()[:min(1, len(operands[0].Prefix()))], "+-=") {
+			operands = operands[1:]
+		}
 	}
 	for _, w := range operands {
 		j.write(c, w, changesMode)
@@ -250,8 +249,13 @@ func (j *judge) mknod(c *call) bool {
 }
 
 func (j *judge) dd(c *call) bool {
+	c.class = "read"
+	for _, w := range c.args {
+		if strings.HasPrefix(w.Prefix(), "of=") {
+			c.class = "edit"
+		}
+	}
 	j.apply(c)
-	wrote := false
 	for _, w := range c.args {
 		name, _, _ := strings.Cut(w.Prefix(), "=")
 		value, ok := w.Cut(len(name) + 1)
@@ -262,12 +266,8 @@ func (j *judge) dd(c *call) bool {
 		case "if":
 			j.read(c, value, false)
 		case "of":
-			wrote = true
 			j.write(c, value, creates)
 		}
-	}
-	if !wrote && c.tier == ir.SandboxEdit {
-		c.tier, c.rev, c.reason = ir.ReadOnly, ir.Reversible, ""
 	}
 	return true
 }
@@ -334,27 +334,19 @@ func (j *judge) stat(c *call) bool {
 	return false
 }
 
+// mktemp picks a name in $TMPDIR, which is the session's own folder (D01), or
+// by a template that is given.
 func (j *judge) mktemp(c *call) bool {
+	elsewhere := c.has("-p", "--tmpdir", "-t")
+	if j.p.cfg.Scratch != "" && !c.has("-p", "--tmpdir") || len(c.operands) > 0 && !elsewhere {
+		c.class = "temporary"
+	}
 	j.apply(c)
-	if len(c.operands) == 0 && !c.has("-p", "--tmpdir", "--suffix") {
-		// It picks a name in $TMPDIR, which is the session's own folder (D01).
-		c.tier, c.rev, c.reason = ir.SandboxEdit, ir.Reversible, "makes a temporary file"
-		if j.p.cfg.Scratch == "" {
-			c.tier = ir.FullAccess
-		}
+	if elsewhere {
 		return true
 	}
 	for _, w := range c.operands {
-		if c.has("-t", "-p", "--tmpdir") {
-			continue
-		}
-		for _, at := range j.places(c, w, true) {
-			if at.safeZone() && at.guard == noGuard {
-				c.tier, c.reason = ir.SandboxEdit, "makes a temporary file"
-				continue
-			}
-			j.writeAt(c, at, creates)
-		}
+		j.write(c, w, creates)
 	}
 	return true
 }

@@ -159,7 +159,7 @@ func (j *judge) searched(at where, s search) []where {
 	var out []where
 	hit := func(abs string) {
 		w := j.r.resolve("/", abs, false)
-		w.text = at.text
+		w.text = path.Base(abs) + " below " + at.text
 		out = append(out, w)
 	}
 	if rel, ok := below(at.abs, j.p.cfg.Root+"/.car"); ok && rel != "." && !s.spares {
@@ -179,7 +179,7 @@ func (j *judge) searched(at where, s search) []where {
 		}
 	}
 	for _, n := range s.names {
-		if isEnvFile(plainName(n)) || strings.HasPrefix(n, ".env") && hasGlob(n) && n != ".env.example*" {
+		if isEnvFile(plainName(n)) || namesSecrets(n) {
 			hit(path.Join(at.abs, ".env"))
 		} else if k := j.p.secretOf("/" + n); k >= credential {
 			hit(path.Join(at.abs, n))

@@ -204,6 +204,7 @@ func (j *judge) gitShown(c *call, sub string) {
 	if sub == "grep" && len(c.operands) > 0 && !c.has("-e", "-f") {
 		j.unknownText(c, c.operands[0])
 		c.operands = c.operands[1:]
+		c.dash--
 	}
 	for i, w := range c.operands {
 		text, ok := w.Static()
@@ -229,6 +230,10 @@ func (j *judge) gitShown(c *call, sub string) {
 		}
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "(top)"), "/")
 		if name == "" {
+			continue
+		}
+		if hasGlob(name) && namesSecrets(name) {
+			j.deny(c, ruleSecretRead, "would show secret files of the repository", "name the files that you mean")
 			continue
 		}
 		at := j.place(c, name, true)
@@ -259,12 +264,9 @@ func (j *judge) globSecret(c *call, w shell.Word) bool {
 func (j *judge) gitRemote(c *call) bool {
 	j.gitGlobals(c)
 	sub := strings.TrimPrefix(c.name, "git ")
-	if sub == "remote prune" && c.has("-n", "--dry-run") {
-		c.rev = ir.Reversible
-	}
 	j.apply(c)
 	for _, w := range c.operands {
-		text, ok := w.Static()
+		text, ok := plainText(w)
 		if !ok {
 			if what, secret := j.secretPart(w); secret {
 				j.deny(c, ruleSecretSend, "would put "+what+" into a URL", "use a credential helper")
@@ -330,6 +332,9 @@ func (j *judge) gitPush(c *call) bool {
 		}
 	}
 	for i, w := range c.operands {
+		if what, secret := j.secretPart(w); secret && i == 0 {
+			j.deny(c, ruleSecretSend, "would put "+what+" into a URL", "use a credential helper")
+		}
 		if strings.HasPrefix(w.Prefix(), "+") && i > 0 || strings.HasPrefix(w.Prefix(), "+") && strings.Contains(w.Prefix(), ":") {
 			forced = true
 		}

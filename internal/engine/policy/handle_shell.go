@@ -86,7 +86,7 @@ func (j *judge) input(c *call) {
 		if p.Var == "" || p.Derived || !j.p.secretVariable(p.Var) {
 			continue
 		}
-		if strings.Contains(" "+strings.Join(c.argText(), " ")+" ", " login ") {
+		if strings.Contains(" "+strings.Join(c.argText(), " ")+" ", " login ") || j.toLogin(c) {
 			j.ask(c, ruleSecretSend, "hands $"+p.Var+" to a login", "")
 			return
 		}
@@ -106,9 +106,13 @@ func (j *judge) facts(c *call) bool {
 		if len(c.operands) > 1 {
 			j.never(c, rulePrivilege)
 		}
-	case "top", "htop", "btop", "glances":
-		if !c.has("-b", "-l") {
-			c.raise(ir.ReadOnly, ir.Reversible, "")
+	case "ip":
+		for _, t := range c.argText() {
+			switch t {
+			case "add", "del", "delete", "set", "change", "replace", "flush", "exec", "append", "netns", "vrf", "monitor":
+				j.never(c, rulePrivilege)
+				return true
+			}
 		}
 	case "lsof", "fuser":
 		if c.has("-k", "--kill") {
@@ -211,6 +215,11 @@ func (j *judge) builtins(c *call) bool {
 		}
 	case "read", "mapfile", "readarray":
 		j.input(c)
+		for i, t := range c.argText() {
+			if t == "-C" && i+1 < len(c.args) {
+				j.payload(c, c.args[i+1])
+			}
+		}
 	}
 	return true
 }
@@ -230,11 +239,36 @@ func (j *judge) compgen(c *call) bool {
 // sourced judges source and dot: a secret file is refused, any other file is
 // code that policy has not read.
 func (j *judge) sourced(c *call) bool {
+	if c.cmd.Wraps {
+		return true
+	}
 	j.undecided = true
 	if len(c.operands) > 0 {
 		j.read(c, c.operands[0], false)
 	}
 	j.apply(c)
+	return true
+}
+
+// pager judges less and its kin: +command may run a program.
+func (j *judge) pager(c *call) bool {
+	j.apply(c)
+	for _, w := range c.operands {
+		text := w.Prefix()
+		if !strings.HasPrefix(text, "+") || c.dash >= 0 {
+			j.argument(c, w, roleRead)
+			continue
+		}
+		run := strings.TrimLeft(text, "+")
+		switch {
+		case strings.HasPrefix(run, "!"):
+			j.ask(c, ruleHelper, "is told to start another program", "leave the command out")
+			j.readText(run[1:], j.dir(c), false, c)
+		case strings.HasPrefix(run, "/"), strings.HasPrefix(run, "?"), run == "F", run == "G", run == "g", strings.Trim(run, "0123456789gGp") == "":
+		default:
+			j.ask(c, ruleHelper, "is given a command of its own", "leave the command out")
+		}
+	}
 	return true
 }
 
@@ -329,18 +363,12 @@ func (j *judge) shells(c *call) bool {
 }
 
 func (j *judge) kill(c *call) bool {
-	j.apply(c)
-	if c.name != "kill" {
-		for _, t := range c.argText() {
-			if t == "-u" || t == "--user" || t == "-1" && len(c.operands) == 0 {
-				continue
-			}
-		}
-		return true
-	}
 	args := c.argText()
 	if len(args) > 0 && (args[0] == "-l" || args[0] == "-L" || args[0] == "--list") {
-		c.tier, c.rev, c.reason = ir.ReadOnly, ir.Reversible, ""
+		c.class = "fact"
+	}
+	j.apply(c)
+	if c.name != "kill" || c.class == "fact" {
 		return true
 	}
 	// The first dashed word is a signal unless -- came before it; a later -1 means everything.

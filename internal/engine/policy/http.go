@@ -255,7 +255,7 @@ func (j *judge) address(c *call, w shell.Word) {
 		j.deny(c, ruleSecretSend, "would put "+what+" into a host name or URL", "use the header or login file made for it")
 		return
 	}
-	raw, ok := w.Static()
+	raw, ok := plainText(w)
 	if !ok {
 		j.ask(c, ruleNetwork, "contacts a host that is not known before it runs", "")
 		return

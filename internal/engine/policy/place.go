@@ -101,7 +101,11 @@ func (p *Policy) classify(w *where, lexical string) {
 	if p.cfg.Home != "" {
 		w.holdsHome = w.abs == p.cfg.Home || w.abs == "/" || strings.HasPrefix(p.cfg.Home, w.abs+"/")
 	}
-	for _, name := range []string{w.abs, lexical} {
+	names := []string{w.abs, lexical}
+	if lexical == w.abs {
+		names = names[:1]
+	}
+	for _, name := range names {
 		if s := p.secretOf(name); s > w.secret {
 			w.secret = s
 		}
@@ -145,14 +149,19 @@ func below(dir, abs string) (string, bool) {
 		return "", false
 	case abs == dir:
 		return ".", true
-	case strings.HasPrefix(abs, strings.TrimSuffix(dir, "/")+"/"):
-		return abs[len(strings.TrimSuffix(dir, "/"))+1:], true
+	case dir == "/":
+		return strings.TrimPrefix(abs, "/"), strings.HasPrefix(abs, "/")
+	case len(abs) > len(dir) && abs[len(dir)] == '/' && strings.HasPrefix(abs, dir):
+		return abs[len(dir)+1:], true
 	}
 	return "", false
 }
 
 // plainName is a name as case-blind and forgiving file systems see it (D27).
 func plainName(name string) string {
+	if plainASCII(name) {
+		return name
+	}
 	clean := strings.Map(func(r rune) rune {
 		if invisible(r) {
 			return -1
@@ -162,9 +171,23 @@ func plainName(name string) string {
 	return strings.TrimRight(clean, ". ")
 }
 
+// plainASCII reports a name that is what it looks like to every file system.
+func plainASCII(name string) bool {
+	for i := 0; i < len(name); i++ {
+		if ch := name[i]; ch >= 0x80 || ch >= 'A' && ch <= 'Z' {
+			return false
+		}
+	}
+	if name == "" {
+		return true
+	}
+	last := name[len(name)-1:]
+	return last != "." && last != " "
+}
+
 // parts splits a path into plain names. A name of dots alone stays.
 func parts(abs string) []string {
-	var out []string
+	out := make([]string, 0, 8)
 	for name := range strings.SplitSeq(abs, "/") {
 		if name == "" || name == "." {
 			continue

@@ -19,6 +19,8 @@ type Policy struct {
 	code     func() *codePatterns
 	rules    *ruleSet
 	budgets  *budgets
+	// sensitive are paths that globs are tried against.
+	sensitive []string
 }
 
 // New checks the configuration and returns a policy that judges by it.
@@ -32,7 +34,7 @@ func New(c Config) (*Policy, error) {
 	}
 	return &Policy{
 		cfg: c, table: programs(), handlers: handlers(), redactor: redact.New(nil),
-		code: sync.OnceValue(newCodePatterns), rules: rules, budgets: newBudgets(rules, c.Now),
+		code: sync.OnceValue(newCodePatterns), rules: rules, budgets: newBudgets(rules, c.Now), sensitive: sensitivePaths(c),
 	}, nil
 }
 
@@ -56,7 +58,14 @@ func (p *Policy) With(extra ...RuleFile) (*Policy, error) {
 // Judge says what policy makes of an action and the effects its tool declared.
 // The same inputs and facts give the same judgement. It takes no rate budget
 // and looks at no state (see Take and CheckState).
-func (p *Policy) Judge(a ir.Action, e tool.Effects) Judgement {
+func (p *Policy) Judge(a ir.Action, e tool.Effects) (out Judgement) {
+	defer func() {
+		// A guard that fails refuses (P-GUARD-1).
+		if r := recover(); r != nil {
+			out = Judgement{Tier: ir.FullAccess, Violations: []Violation{{PolicyName: ruleInternal, ActionID: a.ID, Reason: "policy could not judge the action"}},
+				Reasons: []Reason{{Verdict: Deny, Rule: ruleInternal, Text: "policy could not judge the action", WayOut: "write it in smaller steps, and report this"}}}
+		}
+	}()
 	j := p.newJudge(a.ID)
 	switch a.Type {
 	case ir.StateRead, ir.StateWrite, ir.Assertion:

@@ -16,8 +16,15 @@ const maxLinks = 40
 type resolver struct {
 	p     *Policy
 	cache map[string]lookedUp
+	// seen are places that were resolved already; made drops them.
+	seen map[seenPath]where
 	// made maps links that earlier commands of the text make to their targets.
 	made map[string]string
+}
+
+type seenPath struct {
+	dir, name string
+	follow    bool
 }
 
 type lookedUp struct {
@@ -27,7 +34,7 @@ type lookedUp struct {
 }
 
 func newResolver(p *Policy) *resolver {
-	return &resolver{p: p, cache: map[string]lookedUp{}, made: map[string]string{}}
+	return &resolver{p: p, cache: map[string]lookedUp{}, seen: map[seenPath]where{}, made: map[string]string{}}
 }
 
 func (r *resolver) look(abs string) lookedUp {
@@ -56,6 +63,22 @@ func (r *resolver) look(abs string) lookedUp {
 // resolve follows a literal path from a directory, as the kernel would. follow
 // says whether a link in the last place is followed too.
 func (r *resolver) resolve(dir, name string, follow bool) where {
+	key := seenPath{dir, name, follow}
+	w, ok := r.seen[key]
+	if !ok {
+		w = r.resolveAnew(dir, name, follow)
+		r.seen[key] = w
+	}
+	return w
+}
+
+// link remembers a link that the text makes.
+func (r *resolver) link(name, target string) {
+	r.made[name] = target
+	clear(r.seen)
+}
+
+func (r *resolver) resolveAnew(dir, name string, follow bool) where {
 	w := where{text: shorten(name)}
 	lexical := name
 	if !path.IsAbs(name) {

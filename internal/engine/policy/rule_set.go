@@ -246,12 +246,10 @@ func (j *judge) commandRules(c *call) {
 		decided = decided.Stricter(r.decide)
 		j.commandRule(c, r)
 	}
-	// A wrapper is nothing but what it runs, and what only reads needs no cover.
-	if c.tier <= ir.ReadOnly && c.verdict == Allow || cmd.Wraps && c.tier <= ir.SandboxEdit && c.verdict != Deny {
-		j.commands++
-		return
-	}
 	j.commands++
+	if c.tier <= ir.ReadOnly && c.verdict == Allow {
+		return // what only reads needs no cover
+	}
 	if !found || decided != Allow || c.cmd.Opaque != "" || len(cmd.Redirs) > 0 && redirWrites(cmd) {
 		j.allowedAll = false
 	}

@@ -93,13 +93,14 @@ func (j *judge) problem(p shell.Problem) {
 func (j *judge) command(i int) *call {
 	cmd := &j.script.Commands[i]
 	c := &call{cmd: cmd, index: i, tier: ir.ReadOnly, rev: ir.Reversible, verdict: Allow, dash: -1}
-	j.redirections(c)
-	if len(cmd.Words) > 0 {
-		j.program(c)
-	}
-	j.assignments(c)
 	if cmd.Remote {
 		j.remote(c)
+	} else {
+		j.redirections(c)
+		if len(cmd.Words) > 0 {
+			j.program(c)
+		}
+		j.assignments(c)
 	}
 	if cmd.Recursive && cmd.Forks {
 		j.deny(c, ruleForkBomb, "would call itself without end, in processes of its own", "")
@@ -144,10 +145,18 @@ func (j *judge) view(c *call) {
 // remote: what another machine is told to do is not judged as if it ran here
 // (D33).
 func (j *judge) remote(c *call) {
+	if name, ok := c.cmd.Name(); ok {
+		c.name = name
+		if row, full, globals, rest := j.p.find(baseName(name), c.cmd.Words[1:]); row != nil {
+			c.row, c.name, c.globals, c.args, c.class = row, full, globals, rest, row.class
+		}
+	}
 	c.tier, c.rev, c.verdict = ir.FullAccess, ir.Irreversible, Ask
 	c.reason = "runs on another machine"
 	j.network = true
 }
+
+func baseName(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // program judges the program and its arguments.
 func (j *judge) program(c *call) {
@@ -245,8 +254,11 @@ func versionOnly(c *call) bool {
 		return false
 	}
 	switch text, _ := c.cmd.Words[1].Static(); text {
-	case "--version", "-version", "--help", "-V", "version", "help":
+	case "--version", "-version", "--help", "-V":
 		return true
+	case "version", "help":
+		// A build runner may have a target of that name.
+		return c.class != "build" && c.class != "script" && c.class != "code"
 	case "-v":
 		switch c.name {
 		case "node", "php", "ruby", "perl", "lua", "npm", "pnpm", "yarn", "python2", "tsc", "mvn", "gradle", "nginx", "cargo", "rustc", "deno", "bun", "elixir", "dart":
@@ -286,11 +298,68 @@ func (j *judge) classify(c *call) {
 	for _, o := range c.options {
 		j.option(c, o)
 	}
-	if j.handled(c) {
+	if !j.handled(c) {
+		j.apply(c)
+		j.operandRoles(c, c.operands)
+	}
+	j.workingFolder(c)
+	j.openWords(c)
+}
+
+// openWords asks about words that may become several, or options, wherever the
+// handler has not: what a program does hangs on them.
+func (j *judge) openWords(c *call) {
+	switch c.class {
+	case "echo":
+		return
+	case "fact":
+		switch c.row.check {
+		case "", "test", "builtins", "declaration", "setbuiltin", "wrapper", "env", "printenv", "compgen":
+			return
+		}
+	}
+	for _, w := range c.args {
+		for _, p := range w.Parts {
+			if p.Kind != shell.Unknown || !p.Split || c.tier > ir.SandboxEdit {
+				continue
+			}
+			if kind, _ := j.shape(p); kind == shapeOpen {
+				j.ask(c, ruleUnknown, "gets words that are not known before it runs ("+shorten(p.Text)+"): they may be options or paths", "spell the words out")
+			}
+		}
+	}
+}
+
+// workingFolder judges programs that work on the folder they run in without
+// being told.
+func (j *judge) workingFolder(c *call) {
+	if c.verdict == Deny || c.cmd.Lookup || c.cmd.Wraps && c.class != "build" {
 		return
 	}
-	j.apply(c)
-	j.operandRoles(c, c.operands)
+	z, _ := j.p.zoneOf(j.dir(c))
+	if c.cmd.DirKnown && (z == inside || z == scratch || z == readable && c.tier <= ir.ReadOnly) {
+		return
+	}
+	uses := c.class == "build" || c.class == "commit" || strings.HasPrefix(c.name, "git ") && c.class != "fact"
+	switch c.name {
+	case "ls", "dir", "vdir", "exa", "eza", "lsd", "tree", "du", "fd", "fdfind", "find":
+		uses = uses || len(c.operands) == 0
+	case "rg", "ag", "ack":
+		uses = uses || len(c.operands) < 2 && !c.cmd.Input.Feeds
+	case "grep", "egrep", "fgrep":
+		uses = uses || len(c.operands) < 2 && c.has("-r", "-R", "--recursive")
+	}
+	if !uses {
+		return
+	}
+	if c.cmd.DirKnown {
+		j.look(c, shell.Lit("."), true)
+		if c.tier < ir.FullAccess && j.p.cfg.ReadOutside != Allow || c.class == "build" || c.class == "commit" {
+			j.ask(c, ruleOutRead, "works in a folder outside the working root", "")
+		}
+		return
+	}
+	j.ask(c, ruleUnknown, "works in a folder that is not known before it runs", "")
 }
 
 // apply raises the call to what its class says, once.

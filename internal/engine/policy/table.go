@@ -75,7 +75,7 @@ func classOf(name string) (classInfo, bool) {
 		return classInfo{tier: ir.SandboxEdit, rev: ir.Compensable}, true
 	case "delete":
 		return classInfo{tier: ir.SandboxEdit, rev: ir.Irreversible}, true
-	case "build", "commit":
+	case "build", "commit", "temporary":
 		return classInfo{tier: ir.SandboxEdit, rev: ir.Reversible}, true
 	case "network":
 		return classInfo{tier: ir.FullAccess, rev: ir.Irreversible, network: true, why: "reaches the network"}, true

@@ -25,7 +25,7 @@ pip list,pip show,pip freeze,pip check,pip debug,pip cache,pip --version,pip hel
 pip config,pip3 config | state | t* | | pipconfig
 pip install,pip3 install,pip download,pip3 download,pip wheel,pip3 wheel,pip uninstall,pip3 uninstall,pip index,pip3 index,pip search | install | t* | -r:r -c:r -e:m -t:o -d:o -w:o -i -f --target:o --prefix:o --root:o --src:o --dest:o --wheel-dir:o --requirement:r --constraint:r --editable:m --cache-dir:o --log:w --report:w --index-url --extra-index-url --find-links --trusted-host --proxy --python:x --global-option --build-option --config-settings | paths
 uv,uvx,pipx,easy_install | install | t* | | versions
-uv run | program | t* | |
+uv run | build | t* | @stops |
 uv tree,uv version,uv pip list,uv pip show,uv pip freeze,uv python list,pipx list | fact | t* | |
 uv build | build | t* | -o:o --out-dir:o |
 twine,flit | publish | t* | |
@@ -38,12 +38,13 @@ npm config,npm set,npm get,pnpm config,yarn config | state | t* | | npmconfig
 npm cache,pnpm store,yarn cache,npm link,npm unlink,pnpm link,yarn link,pnpm env,pnpm setup,yarn set | state | t* | |
 npm install,npm i,npm ci,npm add,npm update,npm up,npm uninstall,npm remove,npm rm,npm un,npm exec,npm x,npm create,npm install-test,npm it,npm cit,npm edit,npm explore,npm install-ci-test,npm clean-install,pnpm install,pnpm i,pnpm add,pnpm update,pnpm up,pnpm remove,pnpm rm,pnpm dlx,pnpm create,pnpm import,pnpm fetch,pnpm deploy,yarn install,yarn add,yarn upgrade,yarn up,yarn remove,yarn dlx,yarn create,yarn global,yarn import,yarn dedupe | install | t* | --prefix:c --cache:o --script-shell:x | paths
 npm publish,npm unpublish,npm deprecate,npm login,npm logout,npm adduser,pnpm publish,yarn publish,yarn npm,yarn login | publish | t* | |
-pnpm exec,yarn exec,yarn node,npm-run-all,run-s,run-p,concurrently,cross-env,nodemon,node-gyp,prebuildify | program | t* | |
+pnpm exec,yarn exec | build | t* | @stops |
+yarn node,npm-run-all,run-s,run-p,concurrently,cross-env,nodemon,node-gyp,prebuildify | program | t* | |
 npx,bunx,pnpx | install | t* | --package -p -c:s --call:s | npx
 tsc,jest,vitest,mocha,ava,tap,karma,cypress,playwright,eslint,prettier,stylelint,biome,oxlint,standard,xo,tslint,webpack,vite,rollup,esbuild,parcel,swc,babel,next,nuxt,astro,gatsby,ng,vue-cli-service,svelte-kit,turbo,nx,lerna,rush,wireit,typedoc,jsdoc,c8,nyc,commitlint,lint-staged,markdownlint,markdownlint-cli2,html-validate,htmlhint,cspell,size-limit,postcss,tailwindcss,sass,lessc,stencil,storybook,graphql-codegen,prisma generate,svgo,terser,depcheck,knip,madge,api-extractor | build | t* | -c:r --config:r -p:r --project:r -o:o --outDir:o --out-dir:o --outfile:w --outdir:o --output-file:w -f --format --resolve-plugins-relative-to --rulesdir:x --require:x -r:x --ext --setupFiles:x --globalSetup:x --output-path:o --cache-location:o --coverageDirectory:o | paths
 bun | sub:code | | --cwd:c --preload:x -r:x -e:z -p:z --eval:z --print:z |
 bun test,bun build,bun lint | build | t* | --outdir:o --outfile:w --preload:x |
-bun run | script | t* | |
+bun run | build | t* | | packagescript
 bun install,bun add,bun remove,bun update,bun link,bun create,bun x,bun i,bun upgrade | install | t* | |
 bun pm | fact | t* | |
 bun publish | publish | t* | |
@@ -71,7 +72,8 @@ rustc,gcc,g++,cc,c++,clang,clang++,cpp,tcc,gfortran,ghc,javac,kotlinc,scalac,oca
 cppcheck,clang-tidy,clang-format,include-what-you-use,cpplint,uncrustify,astyle,indent,rustfmt,shfmt,shellcheck,hadolint,yamllint,actionlint,jsonlint,vint,luacheck,stylua,sqlfluff,ktlint,detekt,swiftlint,swiftformat,checkstyle,pmd,spotbugs,google-java-format,scalafmt,credo,buildifier,nixfmt,tflint,tfsec,checkov,trivy,semgrep,gitleaks,typos,vale,proselint,write-good,textlint,editorconfig-checker,ansible-lint,phpcs,phpcbf,php-cs-fixer,phpstan,psalm,rector | build | t* | -c:r --config:r -o:w --output:w --report:w -load:x --load:x -f --format --export-fixes:w -p:m -style -e -s | paths
 phpunit,pest,codecept,artisan,composer | build | t* | -c:r --configuration:r --bootstrap:x -d --working-dir:c | composer
 swift | sub:build | | --package-path:c |
-swift build,swift test,swift run,swift package | build | t* | --package-path:c --scratch-path:o --build-path:o -c |
+swift build,swift test,swift package | build | t* | --package-path:c --scratch-path:o --build-path:o -c |
+swift run,rails runner,rails console,rails dbconsole | script | t* | |
 xcodebuild,xcrun,pod,carthage,fastlane,tuist,xcodegen | build | t* | -derivedDataPath:o -project:r -workspace:r -scheme -configuration -destination -sdk -resultBundlePath:o @single | pods
 flutter,dart | sub | | |
 flutter test,flutter build,flutter analyze,flutter format,flutter clean,flutter doctor,flutter gen-l10n,flutter drive,dart test,dart analyze,dart format,dart fix,dart compile,dart doc | build | t* | -o:w --output:w |

@@ -13,7 +13,9 @@ package policy
 
 // tableFiles: programs that read, list, change and remove files.
 const tableFiles = `
-cat,tac,nl,less,more,most,bat,batcat | read | r* | --cmd:k -k:r -o:w -O:w --log-file:w --LOG-FILE:w -t -T:r -p -P:k -x -y -z -b -h -j --pattern --language -l --theme --style --pager:x --paging --line-range -r -H --tabs --wrap --terminal-width -m -f! |
+cat,tac,nl | read | r* | -s -w -v! -b! -n! |
+less,more,most | read | r* | --cmd:k -k:r --lesskey-file:k --lesskey-content:k -o:w -O:w --log-file:w --LOG-FILE:w -t -T:r --tag --tag-file:r -p -P --prompt -x -y -z -b -h -j --pattern --tabs | pager
+bat,batcat | read | r* | --language -l --theme --style --pager:x --paging --line-range -r -H --highlight-line --tabs --wrap --terminal-width -m --map-syntax --color --file-name --diff-context |
 head,tail | read | r* | -n -c --lines --bytes -s --sleep-interval --pid --max-unchanged-stats |
 wc | read | r* | --files0-from:r --total |
 od,hexdump,hd | read | r* | -A -j -N -S -t -w? -e -f:r -n -s -v! --skip-bytes --read-bytes --format |
@@ -54,7 +56,7 @@ split,csplit | edit | r w | -b -C -l -n -a -t -e! --bytes --lines --number --suf
 dd | edit | t* | | dd
 chmod | edit | t p* | --reference:m | chmod
 chown,chgrp | edit | t p* | --reference:m --from |
-chattr,setfacl,xattr,chflags | edit | t p* | -m -x -M:r |
+chattr,setfacl,xattr,chflags | edit | t p* | -m -x -M:r | chmod
 setcap | deny:set_capability | t* | |
 patch | edit | w r | -p -i:r -o:w -d:c -r:w -B -D -F -Y -z --input:r --output:w --directory:c --reject-file:w --strip --fuzz | patch
 sed,gsed | read | t r* | -e -f:r -i? -l -E! -r! -n! --expression --file:r --in-place? --line-length | sed
@@ -78,7 +80,7 @@ iconv,uconv | read | r* | -f -t -o:w --from-code --to-code --output:w |
 dos2unix,unix2dos | edit | w* | |
 openssl | read | t* | | openssl
 gpg,gpg2,age,sops | code | t* | -d=deny:secret_read --decrypt=deny:secret_read --export-secret-keys=deny:secret_read --export-secret-subkeys=deny:secret_read | gpg
-ssh-keygen | state | t* | -D:x -f:w -t -b -C -N -P -O -s:r -I -V -z -m -y! -l! -F -R -H! -E -w:x | sshkeygen
+ssh-keygen | state | t* | -D:x -f -t -b -C -N -P -O -s:r -I -V -z -m -y! -l! -F -R -H! -E -w:x | sshkeygen
 mktemp | state | t | -p:o -t! --tmpdir?o --suffix | mktemp
 ctags,etags,cscope,gtags | build | r* | -f:w -o:w -L:r --options:x --languages --exclude -R! |
 convert,magick,identify,ffmpeg,ffprobe,exiftool,pandoc,dot,graphviz,rsvg-convert,inkscape,cwebp,optipng,jpegoptim,pngquant | edit | t* | -o:w --output:w --filter:x --lua-filter:x -F:x --template:r --pdf-engine:x | media

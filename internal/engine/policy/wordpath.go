@@ -30,7 +30,7 @@ const (
 
 // shape works out what is known of an unknown part. from is the command that
 // prints it, for shapeFound.
-func (j *judge) shape(c *call, p shell.Part) (kind shapeKind, from int) {
+func (j *judge) shape(p shell.Part) (kind shapeKind, from int) {
 	switch p.Origin {
 	case shell.FromArithmetic:
 		return shapeToken, 0
@@ -41,22 +41,10 @@ func (j *judge) shape(c *call, p shell.Part) (kind shapeKind, from int) {
 			return shapeOpen, 0
 		}
 		return shapeFound, p.Subst[0]
-	case shell.FromSubstitution:
+	case shell.FromSubstitution, shell.FromInput:
 		return j.outputShape(p.Subst)
-	case shell.FromInput:
-		if c != nil && c.cmd.Input.Feeds {
-			return j.outputShape(indexes(c.cmd.Input.From, c.cmd.Input.To))
-		}
 	}
 	return shapeOpen, 0
-}
-
-func indexes(from, to int) []int {
-	var out []int
-	for i := from; i < to; i++ {
-		out = append(out, i)
-	}
-	return out
 }
 
 // outputShape is the shape of what some commands print together: that of the
@@ -175,7 +163,7 @@ func (j *judge) places(c *call, w shell.Word, follow bool) []where {
 			pattern = true
 			text.WriteString(p.Text)
 		case shell.Unknown:
-			kind, from := j.shape(c, p)
+			kind, from := j.shape(p)
 			switch kind {
 			case shapeToken:
 				text.WriteString("0")
@@ -229,6 +217,9 @@ func escapeGlob(s string) string {
 }
 
 func unescapeGlob(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
 	return strings.NewReplacer(`\\`, `\`, `\*`, `*`, `\?`, `?`, `\[`, `[`).Replace(s)
 }
 
@@ -312,26 +303,36 @@ func hasGlob(name string) bool {
 	return false
 }
 
-// sensitive lists paths that a pattern is tried against though they may not
-// exist: the .env family beside it, what governs, and the stores at home.
+// sensitive lists paths below base that a pattern is tried against though they
+// may not exist: the .env family beside it, what governs, the stores at home.
 func (j *judge) sensitive(base string) []string {
 	var out []string
 	for _, name := range envNames() {
 		out = append(out, path.Join(base, name))
 	}
-	root := j.p.cfg.Root
-	out = append(out, root+"/.env", root+"/.car", root+"/.git", root+"/.git/config", root+"/.git/hooks/pre-commit", root+"/.git/info/attributes",
-		root+"/.envrc", root+"/.gitattributes", root+"/.gitmodules", root+"/.vscode", root+"/.idea", root+"/.husky", root+"/.github/workflows/ci.yml")
-	for _, f := range []string{"main.toml", "config.toml", "policies", "policies/main.toml", "intent.json", "mcp.toml"} {
-		out = append(out, root+"/.car/"+f)
+	prefix := strings.TrimSuffix(base, "/") + "/"
+	for _, abs := range j.p.sensitive {
+		if strings.HasPrefix(abs, prefix) {
+			out = append(out, abs)
+		}
 	}
-	if home := j.p.cfg.Home; home != "" {
+	return out
+}
+
+// sensitivePaths is the fixed part of that list.
+func sensitivePaths(c Config) []string {
+	var out []string
+	for _, name := range []string{".env", ".car", ".git", ".git/config", ".git/hooks/pre-commit", ".git/info/attributes", ".envrc", ".gitattributes", ".gitmodules",
+		".vscode", ".idea", ".husky", ".github/workflows/ci.yml", ".car/main.toml", ".car/config.toml", ".car/policies", ".car/policies/main.toml", ".car/intent.json", ".car/mcp.toml"} {
+		out = append(out, c.Root+"/"+name)
+	}
+	if c.Home != "" {
 		for one := range strings.FieldsSeq(secretHome) {
 			name := strings.TrimSuffix(one, "/")
-			out = append(out, home+"/"+name)
+			out = append(out, c.Home+"/"+name)
 			if name != one {
 				for _, f := range []string{"credentials", "config", "id_rsa", "id_ed25519", "hosts.yml", "token"} {
-					out = append(out, home+"/"+name+"/"+f)
+					out = append(out, c.Home+"/"+name+"/"+f)
 				}
 			}
 		}

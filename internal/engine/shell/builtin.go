@@ -134,6 +134,30 @@ func (w *walker) forget(s *state) *state {
 	return &n
 }
 
+// source follows source <(command) and source /dev/stdin where the text is
+// certain; files are not followed.
+func (w *walker) source(s *state, cmd Command, c ctx) []*state {
+	text, ok := "", false
+	if len(cmd.Words) > 1 {
+		name, _ := cmd.Words[1].Static()
+		parts := cmd.Words[1].Parts
+		switch {
+		case name == "/dev/stdin" || name == "/dev/fd/0":
+			text, ok = cmd.Input.Text, cmd.Input.Known
+		case len(parts) == 1 && parts[0].Origin == FromProcess && len(parts[0].Subst) == 1:
+			text, ok = w.written(parts[0].Subst[0])
+		}
+	}
+	if !ok {
+		w.emit(s, cmd, c)
+		return []*state{w.forget(s)}
+	}
+	cmd.Wraps = true
+	cmd.Words = cmd.Words[:1]
+	w.emit(s, cmd, c)
+	return w.text(s, text, c.through("source"), c.posix)
+}
+
 // anyName stands for text that is not known where known text is followed.
 const anyName = "__any"
 
@@ -318,14 +342,19 @@ func (w *walker) shift(s *state, args []Word) {
 }
 
 // fill makes the variables unknown that read and its kin set.
-func (w *walker) fill(s *state, name string, args []Word, c ctx) {
+func (w *walker) fill(s *state, name string, args []Word, in Input, c ctx) {
+	unknown := func(name string) variable {
+		v := unknownVar(name, FromInput)
+		v.words[0].Parts[0].Subst = in.span()
+		return v
+	}
 	o := getopt{short: "a:d:i:n:N:p:t:u:rse"}
 	if name != "read" {
 		o = getopt{short: "d:n:O:s:tu:C:c:"}
 	}
 	if a := o.valueOf(args, 'a'); a != nil {
 		if text, ok := a.Static(); ok {
-			s.setVar(text, unknownVar(text, FromInput))
+			s.setVar(text, unknown(text))
 		}
 	}
 	names := o.skip(args)
@@ -338,7 +367,7 @@ func (w *walker) fill(s *state, name string, args []Word, c ctx) {
 	for _, a := range names {
 		if text, ok := a.Static(); ok {
 			w.subscript(s, text, c)
-			s.setVar(text, unknownVar(text, FromInput))
+			s.setVar(text, unknown(text))
 		}
 	}
 }

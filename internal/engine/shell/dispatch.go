@@ -122,7 +122,7 @@ func (w *walker) builtin(s *state, name string, cmd Command, c ctx) ([]*state, b
 		return one(), true
 	case "read", "mapfile", "readarray", "getopts":
 		w.emit(s, cmd, c)
-		w.fill(s, name, args, c)
+		w.fill(s, name, args, cmd.Input, c)
 		return one(), true
 	case "printf":
 		w.emit(s, cmd, c)
@@ -152,8 +152,7 @@ func (w *walker) builtin(s *state, name string, cmd Command, c ctx) ([]*state, b
 	case "time":
 		return nil, false
 	case "source", ".":
-		w.emit(s, cmd, c)
-		return one(), true
+		return w.source(s, cmd, c), true
 	}
 	return nil, false
 }

@@ -121,7 +121,7 @@ func (w *walker) param(s *state, pe *syntax.ParamExp, c ctx) (vals []Word, all b
 		}
 		return v.words[:1], true
 	}
-	if (isList(pe) || isStar(pe)) && simple(pe) && v.array {
+	if (isList(pe) || isStar(pe)) && simple(pe) && (v.array || len(v.words) == 1 && !v.unset) {
 		return v.words, true
 	}
 	if vals, ok := w.evaluate(s, pe, c); ok {

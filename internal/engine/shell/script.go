@@ -129,6 +129,14 @@ type Input struct {
 	From, To int
 }
 
+// span lists the commands that feed the input.
+func (in Input) span() []int {
+	if !in.Feeds {
+		return nil
+	}
+	return span(in.From, in.To)
+}
+
 // Assign is NAME=value.
 type Assign struct {
 	Name  string
@@ -188,7 +196,8 @@ const (
 	FromSubstitution
 	// FromArithmetic: a number.
 	FromArithmetic
-	// FromInput: what xargs or parallel reads; the command's Input says from whom.
+	// FromInput: what xargs, parallel or read reads; Part.Subst are the commands
+	// that write it, where they are known.
 	FromInput
 	// FromFound: a path that the find command Part.Subst[0] would find.
 	FromFound

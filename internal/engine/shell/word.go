@@ -30,6 +30,11 @@ type fielder struct {
 func (w *walker) fields(s *state, words []*syntax.Word, c ctx) []Word {
 	f := &fielder{w: w, s: s, c: c}
 	for _, word := range words {
+		if !mayBrace(word) {
+			f.word(word)
+			f.end()
+			continue
+		}
 		for _, one := range w.braces(word) {
 			f.word(one)
 			f.end()
@@ -57,16 +62,16 @@ func (w *walker) value(s *state, word *syntax.Word, c ctx) Word {
 	return f.fields[0]
 }
 
-func (w *walker) braces(word *syntax.Word) []*syntax.Word {
-	has := false
+func mayBrace(word *syntax.Word) bool {
 	for _, p := range word.Parts {
 		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, "{") {
-			has = true
+			return true
 		}
 	}
-	if !has {
-		return []*syntax.Word{word}
-	}
+	return false
+}
+
+func (w *walker) braces(word *syntax.Word) []*syntax.Word {
 	split := *word
 	if !syntax.SplitBraces(&split) {
 		return []*syntax.Word{word}

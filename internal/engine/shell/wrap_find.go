@@ -127,10 +127,13 @@ func (w *walker) xargs(s *state, cmd Command, c ctx) bool {
 	} else if hasOption(opts, "i", "replace") {
 		mark, marked = "{}", true
 	}
-	input := Part{Kind: Unknown, Text: "…", Origin: FromInput, Split: !marked}
+	input := Part{Kind: Unknown, Text: "…", Origin: FromInput, Split: !marked, Subst: cmd.Input.span()}
 	fromFile := lastValue(opts, "a", "arg-file") != nil
 	given, known := w.items(cmd.Input, opts)
 	known = known && !fromFile
+	if fromFile {
+		input.Subst = nil
+	}
 	inner := Command{Line: cmd.Line, Input: cmd.Input}
 	if fromFile {
 		inner.Input = Input{}
