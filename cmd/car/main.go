@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"car/internal/tui/termguard"
@@ -55,6 +56,11 @@ func run(args []string) exitCode {
 }
 
 func (a *app) start(ctx context.Context, args []string) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = crashed(v, debug.Stack())
+		}
+	}()
 	if a.env, err = readEnvironment(); err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 // complain prints an error and its hints. Errors without a cause were told already.
 func complain(w io.Writer, err error) {
 	var coded *exitError
-	if errors.As(err, &coded) && coded.cause == nil {
-		return
+	if errors.As(err, &coded) && coded.cause == nil || errors.Is(err, errOutputClosed) {
+		return // told already, or nobody reads any more
 	}
 	lines := strings.Split(strings.TrimRight(err.Error(), "\n"), "\n")
 	fmt.Fprintf(w, "car: %s\n", safe.Line(lines[0]))
