@@ -113,9 +113,9 @@ func (m *model) ctrlC() tea.Cmd {
 	if m.quitArmed > 0 {
 		return m.quit(Quit)
 	}
-	m.resize.number++ // any number that is not used again
-	m.quitArmed = m.resize.number
-	armed := disarm{m.quitArmed}
+	m.presses++
+	m.quitArmed = m.presses
+	armed := disarm{m.presses}
 	cmds := []tea.Cmd{tea.Tick(again, func(time.Time) tea.Msg { return armed })}
 	if m.busy() {
 		cmds = append(cmds, m.interrupt())

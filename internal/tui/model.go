@@ -76,10 +76,10 @@ type model struct {
 	print  printer
 	resize resizing
 	ticks  ticker
-	// quitArmed says that ctrl+c was pressed once; hidden that another process has
-	// the terminal.
-	quitArmed int
-	hidden    bool
+	// quitArmed is not 0 after a first ctrl+c; presses numbers them.
+	quitArmed, presses int
+	// hidden says that another process has the terminal.
+	hidden bool
 }
 
 // retry is a wait for a provider.
@@ -94,6 +94,8 @@ type resizing struct {
 	frozen  string
 	pending bool
 	number  int
+	// told says that the size has been reported once, which is at the start.
+	told bool
 }
 
 // ticker remembers which tick is awaited.

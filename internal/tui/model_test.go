@@ -384,7 +384,8 @@ func TestAnySizeFits(t *testing.T) {
 func TestSizeSettlesFirst(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 80, 24, nil)
-	d.types("go", "enter")
+	d.got(sizeMsg{Width: 80, Height: 24}) // the report at the start changes nothing
+	d.types("go", "enter", "ctrl+c", "esc")
 	before := d.View()
 	d.got(sizeMsg{Width: 20, Height: 5}, sizeMsg{Width: 1, Height: 1})
 	d.happens(1, assistant.Token{Delta: "one\n\ntwo\n\n"})

@@ -70,6 +70,11 @@ type (
 func (m *model) sized(msg tea.Msg) tea.Cmd {
 	switch s := msg.(type) {
 	case sizeMsg:
+		if !m.resize.told && s.Width == m.width && s.Height == m.height {
+			m.resize.told = true
+			return func() tea.Msg { return lasting(s) }
+		}
+		m.resize.told = true
 		if !m.resize.pending {
 			m.resize.frozen = m.View()
 			m.resize.pending = true

@@ -12,7 +12,7 @@ import (
 )
 
 // Keys is the line that asks for the answer.
-const Keys = "y once, s for this session, n no (words say why), x no and stop; enter alone is no: "
+const Keys = "y once, s this session, n no (words say why), x no and stop; enter is no: "
 
 // Question is everything about a question, a line each, nothing left out: commands
 // as they would run, a diff in colour where the theme has any.

@@ -44,6 +44,9 @@ func (g *geometry) moveTo(width, height int, reflows bool) (up int) {
 	below -= min(below, max(g.height-height, 0))
 	reach := max(height-1-below, 0)
 	all := append(append([]int{}, g.ghosts...), g.lines[:g.row]...)
+	if cursor > 0 {
+		all = append(all, cursor*width) // the folded part of the caret's own line
+	}
 	total := sum(g.ghosts, width, reflows) + above
 	g.width, g.height = width, height
 	if total <= reach {

@@ -88,6 +88,10 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// WriteString is Write; without it the file's own would be taken, past everything
+// that Write does.
+func (w *Writer) WriteString(s string) (int, error) { return w.Write([]byte(s)) }
+
 // Await returns when a frame of that generation or a later one is on the screen, and
 // reports whether it is; the context may end first.
 func (w *Writer) Await(ctx context.Context, generation uint64) bool {
