@@ -164,6 +164,9 @@ func (r *run) consider(ctx context.Context, p ir.Proposal) (*run, []string) {
 		r.breakWith(err)
 		return nil, []string{err.Error()}
 	case whole != nil:
+		if whole.Reason == candidateConflict {
+			return nil, []string{whole.Reason}
+		}
 		return nil, []string{"admission gate blocked replan: " + whole.Reason}
 	}
 	next.adm = adm

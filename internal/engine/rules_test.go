@@ -270,3 +270,45 @@ func TestSessionAndTenant(t *testing.T) {
 		t.Errorf("tenant b was judged by tenant a's state: %+v", r.Results)
 	}
 }
+
+// E-PIPE-2: off looks at nothing, warn logs and runs, strict logs and rejects
+// all; ids that stand twice leave no conflict event, since they come first.
+func TestTransactionModes(t *testing.T) {
+	t.Parallel()
+	hazard := []string{call("write", `"failure_behavior":"skip","write_set":["k"]`), call("write", `"failure_behavior":"skip","write_set":["k"]`)}
+	for mode, want := range map[engine.TransactionMode]struct{ statuses, story string }{
+		engine.TransactionsOff:    {"succeeded succeeded", "proposal_received"},
+		engine.TransactionsWarn:   {"succeeded succeeded", "transaction_conflict, proposal_received"},
+		engine.TransactionsStrict: {"rejected rejected", "transaction_conflict, state_rollback"},
+	} {
+		h := build(t, func(c *engine.Config, _ *house) { c.Transactions = mode })
+		r := h.execute(t, plan(t, hazard...), engine.Options{})
+		if statuses(r) != want.statuses || !strings.HasPrefix(h.story(), want.story) {
+			t.Errorf("mode %d: %s, %s", mode, statuses(r), h.story())
+		}
+		if mode == engine.TransactionsStrict && r.Results[0].Error != "transactional conflict with current shared state (strict mode); see TransactionConflict events for details and resolution" {
+			t.Errorf("%q", r.Results[0].Error)
+		}
+		double := plan(t, hazard...)
+		double.Actions[1].ID = "a1"
+		h = build(t, func(c *engine.Config, _ *house) { c.Transactions = mode })
+		if h.execute(t, double, engine.Options{}); h.story() != "state_rollback" {
+			t.Errorf("duplicate ids: %s", h.story())
+		}
+	}
+}
+
+// E-SESS-3: a strict check sees the tenant's copy of a key.
+func TestStrictSeesTheTenantsCopy(t *testing.T) {
+	t.Parallel()
+	h := build(t, func(c *engine.Config, _ *house) { c.Transactions = engine.TransactionsStrict })
+	a := engine.Options{Scope: engine.Scope{TenantID: "a"}}
+	h.execute(t, plan(t, `"type":"state_write","parameters":{"key":"k","value":1}`), a)
+	believes := plan(t, `"type":"state_read","parameters":{"key":"k"},"assumptions":[{"key":"k","expected_value":1}]`)
+	for i, o := range []engine.Options{a, {Scope: engine.Scope{TenantID: "b"}}} {
+		believes.ID = ir.ProposalID(string(rune('x' + i)))
+		if r := h.execute(t, believes, o); r.AllSucceeded() != (i == 0) {
+			t.Errorf("tenant %s: %+v", o.Scope.TenantID, r.Results)
+		}
+	}
+}

@@ -169,7 +169,7 @@ func (r *run) admission(generation int) admit.Options {
 	return admit.Options{
 		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix, Turn: r.opts.Turn,
 		RefuseAction: r.opts.Refusal == RefuseAction, Capabilities: r.opts.Capabilities,
-		Generation: generation, Before: r.adm, AskNobody: r.nested, Word: r.word,
+		Generation: generation, Precheck: r.precheck, Before: r.adm, AskNobody: r.nested, Word: r.word,
 	}
 }
 

@@ -48,6 +48,8 @@ type Config struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Undo keeps what files were before they are changed; nil keeps nothing and takes nothing back.
 	Undo *undo.Journal
+	// Transactions says what hazards between actions and shared state do (E-PIPE-2).
+	Transactions TransactionMode
 	// AfterExecute is told what every proposal came to, with the outputs' effects on
 	// state; nil is nobody. It is the seam for learning and must not block.
 	AfterExecute func(trajectory.Trajectory)

@@ -243,7 +243,7 @@ func TestRefusedIsNotAsked(t *testing.T) {
 	}
 }
 
-// E-PIPE-2: ids, retry counts and the graph refuse the whole proposal.
+// E-PIPE-1: ids, retry counts and the graph refuse the whole proposal.
 func TestRefusedWhole(t *testing.T) {
 	t.Parallel()
 	double, overflow, cycle, nan := proposal("x", "y"), proposal("x"), proposal("x"), proposal("x")

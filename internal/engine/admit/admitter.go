@@ -135,6 +135,9 @@ type Options struct {
 	Word *Decision
 	// AskNobody refuses every action that has a question (B-COMP-2).
 	AskNobody bool
+	// Precheck is step 7, the transaction check; nil is none. A Rejection refuses the
+	// whole proposal.
+	Precheck func(p ir.Proposal) (*Rejection, error)
 	// Before is the generation that this one replaces: actions that are the same in
 	// both keep their judgement, refusal and approval, and take no budget twice.
 	Before *Admission

@@ -41,6 +41,11 @@ func (a *Admitter) Admit(ctx context.Context, p ir.Proposal, o Options) (*Admiss
 			adm.check(i)
 		}
 	}
+	if o.Precheck != nil {
+		if whole, err := o.Precheck(p); whole != nil || err != nil {
+			return adm, whole, err
+		}
+	}
 	return a.runGates(ctx, adm)
 }
 

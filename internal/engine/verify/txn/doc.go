@@ -1,0 +1,7 @@
+// Package txn looks for hazards between the actions of a proposal and the state
+// they share: beliefs that state has moved past, and writes that nothing orders
+// (V-TXN). It decides over what actions declare; undeclared access, and changes
+// between the check and the run, it cannot see.
+//
+// It imports ir only and is pure. Start at Check.
+package txn
