@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,6 +31,19 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("%s exited with %d, want %d", strings.Join(args[1:], " "), got, want)
 	}
+}
+
+// fingerprintText finds what a refusal says can be approved.
+var fingerprintText = regexp.MustCompile(`approve fingerprint '([0-9a-f]{64})'`)
+
+// fingerprint is the script command that puts the fingerprint of the last
+// refusal on stdout into $FINGERPRINT.
+func fingerprint(ts *testscript.TestScript, neg bool, args []string) {
+	found := fingerprintText.FindStringSubmatch(ts.ReadFile("stdout"))
+	if neg || len(args) != 0 || found == nil {
+		ts.Fatalf("no fingerprint on stdout")
+	}
+	ts.Setenv("FINGERPRINT", found[1])
 }
 
 // goSettings are the go command's own, so that scripts which run it share its

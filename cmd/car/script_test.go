@@ -30,6 +30,6 @@ func TestScript(t *testing.T) {
 			}
 			return os.MkdirAll(e.WorkDir+"/home", 0o700)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fingerprint": fingerprint},
 	})
 }
