@@ -105,10 +105,10 @@ func (r *run) takeFilesBack() dispatch.TakenBack {
 	return done
 }
 
-// ranAShell reports that a command ran, for whose writes nothing is claimed.
+// ranAShell reports that a command or a program ran, for whose writes nothing is claimed.
 func (r *run) ranAShell() bool {
 	for i, res := range r.results {
-		if res.Attempts > 0 && r.adm.RunsShell(i) {
+		if res.Attempts > 0 && r.adm.RunsProcess(i) {
 			return true
 		}
 	}

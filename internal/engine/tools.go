@@ -16,7 +16,7 @@ import (
 // Toolbox is a set of tools that can change while the engine runs (E-TOOL-1),
 // in front of one that does not. A call goes to the tool registered here and,
 // only when that one says by type that it is not its own, to the one behind
-// (E-EXEC-4). Safe for concurrent use.
+// (E-EXEC-4). A tool that is exclusive is alone with its name. Safe for concurrent use.
 type Toolbox struct {
 	behind admit.Tools
 
@@ -29,7 +29,8 @@ func NewToolbox(behind admit.Tools) *Toolbox {
 	return &Toolbox{behind: behind, byName: map[string]tool.Tool{}}
 }
 
-// Register adds a tool, in place of one of the same name.
+// Register adds a tool, in place of one of the same name. The name of an exclusive
+// tool is not to be had for another.
 func (b *Toolbox) Register(t tool.Tool) error {
 	name := t.Spec().Name
 	if name == "" {
@@ -37,6 +38,9 @@ func (b *Toolbox) Register(t tool.Tool) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if _, exclusive := t.(tool.Exclusive); !exclusive && b.ownerOf(name) != nil {
+		return fmt.Errorf("register tool %q: the name belongs to a tool that answers it alone", name)
+	}
 	b.byName[name] = t
 	return nil
 }
@@ -50,11 +54,28 @@ func (b *Toolbox) Unregister(name string) bool {
 	return ok
 }
 
+// ownerOf finds the exclusive tool of a name, here or behind. Holding mu.
+func (b *Toolbox) ownerOf(name string) tool.Exclusive {
+	if owner, ok := b.byName[name].(tool.Exclusive); ok {
+		return owner
+	}
+	if b.behind == nil {
+		return nil
+	}
+	back, _ := b.behind.Lookup(name)
+	owner, _ := back.(tool.Exclusive)
+	return owner
+}
+
 // Lookup finds a tool.
 func (b *Toolbox) Lookup(name string) (tool.Tool, bool) {
 	b.mu.RLock()
 	front, ok := b.byName[name]
+	owner := b.ownerOf(name)
 	b.mu.RUnlock()
+	if owner != nil {
+		return owner, true
+	}
 	var back tool.Tool
 	found := false
 	if b.behind != nil {
@@ -70,13 +91,16 @@ func (b *Toolbox) Lookup(name string) (tool.Tool, bool) {
 	}
 }
 
-// Source is who a tool comes from: what is registered here is user_defined unless
-// the tools behind know better.
+// Source is who a tool comes from: what is registered here says so itself, of the
+// others the tools behind know.
 func (b *Toolbox) Source(name string) ir.ToolSource {
 	b.mu.RLock()
-	_, ours := b.byName[name]
+	ours, ok := b.byName[name]
 	b.mu.RUnlock()
-	if known, ok := b.behind.(interface{ Source(string) ir.ToolSource }); ok && !ours {
+	if ok {
+		return ours.Spec().Source
+	}
+	if known, ok := b.behind.(interface{ Source(string) ir.ToolSource }); ok {
 		return known.Source(name)
 	}
 	return ir.UserDefined
@@ -94,7 +118,11 @@ func (b *Toolbox) Schemas() []ir.ToolSchema {
 	defer b.mu.RUnlock()
 	for name, t := range b.byName {
 		s := t.Spec()
-		all[name] = ir.ToolSchema{Name: name, Source: ir.UserDefined, Description: s.Description, Parameters: s.Parameters,
+		if x, ok := t.(tool.Exclusive); ok && !x.Listed() {
+			delete(all, name)
+			continue
+		}
+		all[name] = ir.ToolSchema{Name: name, Source: s.Source, Description: s.Description, Parameters: s.Parameters,
 			Returns: s.Returns, RateLimit: s.RateLimit, CacheTTLSecs: uint64(s.CacheTTL.Seconds())}
 	}
 	out := make([]ir.ToolSchema, 0, len(all))

@@ -95,7 +95,7 @@ func (r *Runtime) undoTurn(o UndoOptions) (int, error) {
 	return turn, nil
 }
 
-// turnRanShell reports that the log of the turn's proposals has a shell in it.
+// turnRanShell reports that the log of the turn's proposals has a shell or a program in it.
 func (r *Runtime) turnRanShell(turn int) bool {
 	reader, ok := r.cfg.Log.(interface {
 		Query(q eventlog.Query) []eventlog.Event
@@ -104,7 +104,7 @@ func (r *Runtime) turnRanShell(turn int) bool {
 		return false
 	}
 	return slices.ContainsFunc(reader.Query(eventlog.Query{Kinds: []eventlog.Kind{eventlog.ActionExecuting}}), func(e eventlog.Event) bool {
-		return e.Data["turn"] == float64(turn) && e.Data["shell"] == true
+		return e.Data["turn"] == float64(turn) && (e.Data["shell"] == true || e.Data["program"] == true)
 	})
 }
 

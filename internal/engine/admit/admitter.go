@@ -223,8 +223,12 @@ func (a *Admitter) sourceOf(tool string) ir.ToolSource {
 	return ir.UserDefined
 }
 
-// RunsShell reports that the action at index i gives text to a shell.
-func (a *Admission) RunsShell(i int) bool { return a.items[i].effects.Shell.Text != "" }
+// RunsProcess reports that the action at index i starts a process, whose writes
+// nobody journals.
+func (a *Admission) RunsProcess(i int) bool {
+	e := a.items[i].effects
+	return e.Shell.Text != "" || e.Program != nil
+}
 
 // Spec is what the tool of the action at index i says of itself; zero for a state action.
 func (a *Admission) Spec(i int) tool.Spec { return a.items[i].spec }

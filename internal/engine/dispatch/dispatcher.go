@@ -200,6 +200,9 @@ func (d *Dispatcher) begin(ctx context.Context, g admit.Grant) error {
 	if g.Effects.Shell.Text != "" {
 		data["shell"] = true
 	}
+	if g.Effects.Program != nil {
+		data["program"] = true
+	}
 	_, err := d.cfg.Log.Append(eventlog.Event{Kind: eventlog.ActionExecuting, ProposalID: g.Proposal, ActionID: g.Action.ID, Data: data})
 	if err == nil {
 		return nil

@@ -24,6 +24,12 @@ func (d *Dispatcher) perform(ctx, limited context.Context, g admit.Grant, state 
 	journal := &journal{}
 	ran, err := d.guarded(limited, g, d.env(g, state, journal, progress))
 	a := Attempt{Execution: ran, Dispatched: true, Changes: journal.changes(), Duration: d.cfg.Now().Sub(start)}
+	if fromOutside(g) {
+		err = d.cross(g, &a.Execution, err)
+	}
+	if isUnfit(err) {
+		return a.unfit(err)
+	}
 	if err != nil {
 		a.Class, a.Terminal, a.Err = classify(ctx, limited, g, err)
 		return a
@@ -34,9 +40,21 @@ func (d *Dispatcher) perform(ctx, limited context.Context, g admit.Grant, state 
 		return a
 	}
 	if err := ir.CheckValue(ran.Output); err != nil {
-		a.Execution.Output, a.Integrity, a.Class = nil, true, ir.ClassValidation
-		a.Err = fmt.Errorf("tool output failed JCS/I-JSON validation after dispatch; external effect may have occurred and was not undone: %w", err)
+		return a.unfit(err)
 	}
+	return a
+}
+
+func isUnfit(err error) bool {
+	var f *tool.Fault
+	return errors.As(err, &f) && f.Kind == tool.BadOutput
+}
+
+// unfit is an attempt whose effect may stand but whose output cannot be used (E-EXEC-9).
+func (a Attempt) unfit(err error) Attempt {
+	a.Execution = tool.Execution{}
+	a.Integrity, a.Class = true, ir.ClassValidation
+	a.Err = fmt.Errorf("tool output failed JCS/I-JSON validation after dispatch; external effect may have occurred and was not undone: %w", err)
 	return a
 }
 

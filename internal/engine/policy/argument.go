@@ -59,6 +59,9 @@ func (j *judge) unlisted(c *call, o given) {
 		return
 	}
 	if o.value.HasUnknown() {
+		if o.open && j.openPart(*o.value) {
+			j.ask(c, ruleUnknown, "gets an option that is not known before it runs", "spell the option out")
+		}
 		j.unknownText(c, *o.value)
 		return
 	}
@@ -73,6 +76,25 @@ func (j *judge) unlisted(c *call, o given) {
 	case at.zone == outside && !at.badDevice && (strings.HasPrefix(text, "/") || strings.HasPrefix(text, "..")):
 		j.ask(c, ruleOutRead, "is given a path outside the working root ("+at.text+")", "")
 	}
+}
+
+// openPart reports an option word with a part of which nothing is known, or
+// with letters behind one.
+func (j *judge) openPart(w shell.Word) bool {
+	seen := false
+	for _, p := range w.Parts {
+		if p.Kind != shell.Unknown {
+			if seen && p.Text != "" {
+				return true
+			}
+			continue
+		}
+		seen = true
+		if kind, _ := j.shape(p); kind == shapeOpen {
+			return true
+		}
+	}
+	return false
 }
 
 func (j *judge) dir(c *call) string {

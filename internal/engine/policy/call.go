@@ -40,6 +40,8 @@ type given struct {
 	value *shell.Word
 	spec  option
 	known bool
+	// open: the name itself is not certain.
+	open bool
 }
 
 func (c *call) has(names ...string) bool {
@@ -142,7 +144,7 @@ func (p *program) longOption(text string, static bool, words []shell.Word) (give
 		}
 	case !static:
 		// --name$value: the name itself is not known.
-		g.known, g.value = false, &words[0]
+		g.known, g.open, g.value = false, true, &words[0]
 	case spec.takes && !spec.attached && len(rest) > 0:
 		g.value, rest = &rest[0], rest[1:]
 	}
@@ -220,7 +222,7 @@ func (p *program) cluster(opts []given, text string, static bool, words []shell.
 	}
 	if !static {
 		// -x$value: more letters or a value, nobody can tell.
-		opts = append(opts, given{name: text, value: &words[0]})
+		opts = append(opts, given{name: text, open: true, value: &words[0]})
 	}
 	return opts, rest
 }

@@ -181,6 +181,7 @@ func (j *judge) program(c *call) {
 		c.raise(ir.FullAccess, ir.Irreversible, "runs a program that is not in a system folder")
 		j.undecided = true
 		j.say(Reason{Verdict: Ask, Rule: ruleProgram, Text: shorten(word) + " is a program that is not in a system folder"})
+		j.anyArguments(c, cmd.Words[1:])
 		return
 	}
 	row, full, globals, rest := j.p.find(name, cmd.Words[1:])

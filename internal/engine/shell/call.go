@@ -157,7 +157,9 @@ func (w *walker) text(s *state, text string, c ctx, posix bool) []*state {
 		return []*state{s}
 	}
 	c.src = src
-	return w.run([]*state{s}, src.file.Stmts, c)
+	n := *s
+	n.posix = n.posix || posix
+	return w.run([]*state{&n}, src.file.Stmts, c)
 }
 
 // decl follows export, declare, local, readonly, typeset and nameref.

@@ -50,8 +50,15 @@ func (w *walker) environ(s *state, name string) variable {
 		return scalar(Lit(" \t\n"))
 	case "0":
 		return scalar(Lit("bash"))
-	case "?", "$", "!", "#", "-", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "SHLVL", "COLUMNS", "LINES", "OPTIND", "HISTCMD":
-		return scalar(Word{Parts: []Part{{Kind: Unknown, Text: "$" + name, Origin: FromArithmetic}}})
+	case "?", "$", "#", "PPID":
+		return numberVar(name)
+	case "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "BASHPID", "OPTIND":
+		// Other shells may not set them.
+		if !s.posix {
+			return numberVar(name)
+		}
+	case "!", "-":
+		return scalar(Word{Parts: []Part{{Kind: Unknown, Text: "$" + name, Origin: FromVariable, Split: true}}})
 	}
 	if v, ok := w.opts.Env[name]; ok {
 		u := scalar(Word{Parts: []Part{{Text: v, Var: name}}})
@@ -59,6 +66,10 @@ func (w *walker) environ(s *state, name string) variable {
 		return u
 	}
 	return unknownVar(name, FromVariable)
+}
+
+func numberVar(name string) variable {
+	return scalar(Word{Parts: []Part{{Kind: Unknown, Text: "$" + name, Origin: FromArithmetic}}})
 }
 
 // isList reports an expansion to separate elements: "$@", "${a[@]}".

@@ -148,6 +148,7 @@ type state struct {
 	// argsOpen is true when the positional parameters are not known.
 	argsOpen bool
 	opts     options
+	posix    bool
 	status   status
 	flow     flow
 }

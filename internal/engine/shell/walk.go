@@ -97,7 +97,7 @@ func Read(text string, o Options) (s Script) {
 		return w.out
 	}
 	w.out.Commands = make([]Command, 0, 4+len(text)/40)
-	start := &state{dir: place{o.Dir, o.Dir != ""}}
+	start := &state{dir: place{o.Dir, o.Dir != ""}, posix: o.Dialect == POSIX}
 	w.run([]*state{start}, src.file.Stmts, ctx{src: src, posix: o.Dialect == POSIX})
 	w.uncalled()
 	return w.out

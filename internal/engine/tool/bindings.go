@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"time"
 
 	"car/internal/engine/ir"
@@ -11,6 +12,8 @@ import (
 type Bindings struct {
 	Events Events
 	Todos  Todos
+	// Messages carries messages to people; nil refuses them (E-TOOL-3).
+	Messages Messages
 	// Describe is the bound substrate, for tool descriptions that name the dialect.
 	// Without a dialect there is no shell.
 	Describe Description
@@ -45,6 +48,34 @@ type Event struct {
 	ActionID  ir.ActionID
 	Timestamp string
 	Data      any
+}
+
+// Messages is the one way out for words to people (E-TOOL-3). Safe for concurrent use.
+type Messages interface {
+	// Send delivers a message or hands it on for delivery. A message of a key that was
+	// sent before is not sent again.
+	Send(ctx context.Context, m Message) (Receipt, error)
+}
+
+// Message is words for a person or a group of them.
+type Message struct {
+	// Channel is the medium, as the host names it: mail, chat.
+	Channel string
+	// Direct is true for one person, false for a room that To names.
+	Direct bool
+	To     string
+	Body   string
+	// Key makes sending twice the same as once. It is never empty: without one of the
+	// call's own it names the action, so that a retry sends nothing twice.
+	Key string
+}
+
+// Receipt is what became of a message.
+type Receipt struct {
+	// ID is the medium's name for it, empty where it gives none.
+	ID string
+	// Duplicate says that a message of this key had been sent before.
+	Duplicate bool
 }
 
 // Todos is the session's list (T-TODO). Safe for concurrent use.

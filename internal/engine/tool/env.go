@@ -13,11 +13,13 @@ import (
 // the ticket says and no more, journals what it changes and redacts what it
 // brings back. Fields that a call has no right to are nil.
 type Env struct {
-	Files    Files
-	Writer   Writer
-	Eraser   Eraser
-	Seen     Ledger
-	Spawn    Spawner
+	Files  Files
+	Writer Writer
+	Eraser Eraser
+	Seen   Ledger
+	Spawn  Spawner
+	// Program runs the one program that the call declared; nil where it declared none.
+	Program  Runner
 	State    State
 	Progress func(tail string)
 	// Dialect is the shell that Spawn runs, for messages: "bash" or "sh".
@@ -118,6 +120,24 @@ type Reading struct {
 // cancel leave none of it (P-PROC-2).
 type Spawner interface {
 	Spawn(ctx context.Context, c Command) (Outcome, error)
+}
+
+// Runner runs the program that was admitted (Effects.Program), as it was
+// admitted, to its end. The process is owned (P-PROC-2).
+type Runner interface {
+	// Run gives the program stdin. More answer than the engine takes is a TooLarge fault.
+	Run(ctx context.Context, stdin []byte) (Answer, error)
+}
+
+// Answer is how a program ended. A non-zero code is an answer, not an error.
+type Answer struct {
+	// Stdout is all of it, as it came; what a tool makes of it is redacted by
+	// dispatch when it leaves the engine (D-38).
+	Stdout []byte
+	// Stderr is the end of it, clean of terminal control and redacted.
+	Stderr string
+	Code   int
+	Signal string
 }
 
 // Command is shell text for the substrate's dialect, run in the root.

@@ -45,6 +45,27 @@ type Remover interface {
 	Remove(path string, verify func(now []byte, err error) error) error
 }
 
+// Programs is a substrate that can also run a program without a shell between
+// (E-TOOL-2). What it starts is owned as Exec's is.
+type Programs interface {
+	// RunProgram gives the program stdin and closes it. It returns as Exec does; the
+	// streams go to their own writers, from goroutines of their own. What cannot be
+	// started is a *Fault.
+	RunProgram(ctx context.Context, p Program, stdin []byte, stdout, stderr io.Writer) (Exit, error)
+}
+
+// Program is a program that somebody from outside defined.
+type Program struct {
+	// Command is a path, relative to Dir unless absolute, or a bare name that is
+	// looked for on PATH outside the workspace.
+	Command string
+	Args    []string
+	// Env is put over the variables that every child gets.
+	Env map[string]string
+	// Dir is where it runs, relative to the root unless absolute; empty is the root.
+	Dir string
+}
+
 // Exec is shell text to run, byte for byte (G-SHELL-5).
 type Exec struct {
 	Text    string

@@ -36,6 +36,9 @@ type Spec struct {
 	CacheTTL time.Duration
 	// RateLimit bounds attempts; nil is no bound (E-RATE-1).
 	RateLimit *ir.RateLimit
+	// Source is who the tool comes from; the zero value is user_defined (E-EXEC-13).
+	// A registry that knows better has the last word.
+	Source ir.ToolSource
 	// Version takes part in approvals, so that a changed tool is asked for again (G-APPR-1).
 	Version string
 }
@@ -72,6 +75,9 @@ type Effects struct {
 	Shell Shell
 	// Hosts are host names or addresses that the call itself would contact.
 	Hosts []string
+	// Program is what the call would start without a shell; nil means nothing. A tool
+	// that has one leaves Declared false: what the program then does, nobody knows.
+	Program *Program
 }
 
 // Shell is text for a shell.
@@ -82,7 +88,7 @@ type Shell struct {
 // OnlyReads reports whether the declaration is nothing more than reads, so that
 // no durable effect row is needed (E-PIPE-10).
 func (e Effects) OnlyReads() bool {
-	return e.Declared && len(e.Writes) == 0 && e.Shell.Text == "" && len(e.Hosts) == 0
+	return e.Declared && len(e.Writes) == 0 && e.Shell.Text == "" && len(e.Hosts) == 0 && e.Program == nil
 }
 
 // Execution is what an attempt brought (E-EXEC-3).
@@ -117,6 +123,15 @@ type Previewer interface {
 	Preview(ctx context.Context, call Call, files Files) ([]ir.Block, error)
 }
 
+// Exclusive is a tool that alone answers its name: nothing registered beside it is
+// tried, before or after (E-TOOL-3).
+type Exclusive interface {
+	Tool
+	// Listed is false while the tool can only refuse: no model is told of it, and a
+	// call is refused in the tool's own words.
+	Listed() bool
+}
+
 // FaultKind says what kind of failure a tool met (T-SET-8).
 type FaultKind uint8
 
@@ -135,6 +150,8 @@ const (
 	Unhandled
 	// Terminal ends the proposal: no retry, no later level, rollback (E-FAIL-1).
 	Terminal
+	// BadOutput means that the tool acted and what it brought is no I-JSON (E-EXEC-9).
+	BadOutput
 )
 
 // Fault is a tool's typed failure. Text says what, where and what to do next in

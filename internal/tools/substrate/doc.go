@@ -15,6 +15,7 @@
 //     Whatever it starts is owned until Close, also what left its process group: a
 //     child of this process in a session of its own that no start registered is
 //     taken for an orphan, so nobody else in the program may start one.
+//     A program with an input of its own (tool.Programs) is owned the same way.
 //   - Scratch. TMPDIR of every child is car-<uid>/<session> below the system's
 //     temporary folder, 0700, gone after Close; what a killed run left is swept
 //     by the next Open (D-33, P-PROC-2).

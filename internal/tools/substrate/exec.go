@@ -29,16 +29,22 @@ const (
 	maxText = 128<<10 - 512
 )
 
-// run is one shell text under way.
+// run is one shell text or program under way.
 type run struct {
-	cmd    *exec.Cmd
-	pid    int
-	output *os.File
-	to     *seal
+	cmd *exec.Cmd
+	pid int
+	// outputs are our ends of the pipes that the child writes to, each with its seal.
+	outputs []*os.File
+	seals   []*seal
+	// theirs are the child's ends, closed here once it has them.
+	theirs []*os.File
+	// stdin is our end of the child's input and input what goes in; nil is an empty input.
+	stdin *os.File
+	input []byte
 	// exited is closed by the goroutine that waits for the shell; waitErr is set before.
 	exited  chan struct{}
 	waitErr error
-	// drained is closed by the goroutine that copies output.
+	// drained is closed when the goroutines that copy output are done.
 	drained chan struct{}
 	kin     kin
 }
@@ -61,7 +67,12 @@ func (l *local) Exec(ctx context.Context, e tool.Exec, w io.Writer) (tool.Exit, 
 	if err != nil {
 		return tool.Exit{}, err
 	}
-	timedOut, cause := l.await(ctx, r, e.Timeout)
+	return l.see(ctx, r, began, e.Timeout)
+}
+
+// see waits for a run that was launched, to its very end.
+func (l *local) see(ctx context.Context, r *run, began time.Time, timeout time.Duration) (tool.Exit, error) {
+	timedOut, cause := l.await(ctx, r, timeout)
 	exit := tool.Exit{TimedOut: timedOut, LeftRunning: l.settle(r)}
 	exit.Code, exit.Signal = exitOf(r.cmd.ProcessState)
 	exit.Duration = l.cfg.Now().Sub(began)
@@ -80,40 +91,82 @@ func checkText(text string) error {
 	return nil
 }
 
-// start launches the shell and the two goroutines that wait for it and for its output.
+// start launches the shell.
 func (l *local) start(text string, w io.Writer) (*run, error) {
-	pr, pw, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("shell: %w", err)
-	}
-	defer pw.Close()
 	cmd := exec.Command(l.shell.path)
 	cmd.Args = append(append(cmd.Args, l.shell.args...), text)
 	cmd.Dir, cmd.Env = l.desc.Root, l.env
-	cmd.Stdout, cmd.Stderr = pw, pw
 	ownSession(cmd, l.shell, text)
-	r := &run{cmd: cmd, output: pr, to: &seal{w: w}, exited: make(chan struct{}), drained: make(chan struct{})}
-	if err := l.owned.start(r); err != nil {
-		pr.Close()
-		if _, gone := os.Stat(l.desc.Root); gone != nil {
-			return nil, &tool.Fault{Kind: tool.NotFound, Text: "the working directory is gone: " + l.desc.Root}
+	r := newRun(cmd)
+	both, err := r.pipe(w)
+	if err != nil {
+		return nil, fmt.Errorf("shell: %w", err)
+	}
+	cmd.Stdout, cmd.Stderr = both, both
+	return r, l.launch(r)
+}
+
+func newRun(cmd *exec.Cmd) *run {
+	return &run{cmd: cmd, exited: make(chan struct{}), drained: make(chan struct{})}
+}
+
+// pipe makes an output of the child that ends in w, and returns the child's end.
+func (r *run) pipe(w io.Writer) (*os.File, error) {
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	r.outputs, r.seals, r.theirs = append(r.outputs, ours), append(r.seals, &seal{w: w}), append(r.theirs, theirs)
+	return theirs, nil
+}
+
+// closeAll closes the ends that are given, of a run that was not or no longer needs them.
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// launch starts the child and the goroutines that wait for it and carry its
+// input and its output.
+func (l *local) launch(r *run) error {
+	err := l.owned.start(r)
+	closeAll(r.theirs)
+	if err != nil {
+		closeAll(r.outputs)
+		if r.stdin != nil {
+			r.stdin.Close()
 		}
-		return nil, fmt.Errorf("start %s: %w", l.shell.path, err)
+		if _, gone := os.Stat(r.cmd.Dir); gone != nil {
+			return &tool.Fault{Kind: tool.NotFound, Text: "the working directory is gone: " + r.cmd.Dir}
+		}
+		return fmt.Errorf("start %s: %w", r.cmd.Path, err)
 	}
 	go func() {
 		defer close(r.exited)
-		r.waitErr = cmd.Wait()
+		r.waitErr = r.cmd.Wait()
 	}()
-	l.drains.Add(1)
-	go func() {
-		defer l.drains.Done()
+	if r.stdin != nil {
+		l.drains.Go(func() {
+			// A child that does not want its input has said so by closing it.
+			_, _ = r.stdin.Write(r.input)
+			r.stdin.Close()
+		})
+	}
+	var streams sync.WaitGroup
+	for i, ours := range r.outputs {
+		streams.Go(func() {
+			// A child that keeps the pipe writes into nothing after the seal, so that it
+			// neither dies of a closed pipe nor blocks on a full one (T-SHELL-5).
+			_, _ = io.Copy(r.seals[i], ours)
+			ours.Close()
+		})
+	}
+	l.drains.Go(func() {
 		defer close(r.drained)
-		// A child that keeps the pipe writes into nothing after the seal, so that it
-		// neither dies of a closed pipe nor blocks on a full one (T-SHELL-5).
-		_, _ = io.Copy(r.to, pr)
-		pr.Close()
-	}()
-	return r, nil
+		streams.Wait()
+	})
+	return nil
 }
 
 // await returns when the shell has ended by itself or was ended.
@@ -177,11 +230,18 @@ func (l *local) settle(r *run) []int {
 		l.linger(r, deadline.C)
 	case <-deadline.C:
 	}
-	r.to.close()
+	for _, s := range r.seals {
+		s.close()
+	}
+	if r.stdin != nil {
+		_ = r.stdin.SetWriteDeadline(time.Unix(1, 0))
+	}
 	left := l.owned.finish(r)
 	if len(left) == 0 {
-		// Nobody of ours holds the pipe, so nobody is worth a goroutine.
-		_ = r.output.SetReadDeadline(time.Unix(1, 0))
+		// Nobody of ours holds the pipes, so nobody is worth a goroutine.
+		for _, ours := range r.outputs {
+			_ = ours.SetReadDeadline(time.Unix(1, 0))
+		}
 	}
 	return left
 }

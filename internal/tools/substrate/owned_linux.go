@@ -132,7 +132,7 @@ func (o *owned) finish(r *run) []int {
 	}
 	delete(o.shells, r.pid)
 	if len(pids) > 0 {
-		o.pipes = append(o.pipes, r.output)
+		o.pipes = append(o.pipes, r.outputs...)
 	}
 	return pids
 }

@@ -63,7 +63,7 @@ func (o *owned) finish(r *run) []int {
 		return nil
 	}
 	o.left[r.pid] = true
-	o.pipes = append(o.pipes, r.output)
+	o.pipes = append(o.pipes, r.outputs...)
 	return []int{r.pid}
 }
 

@@ -37,6 +37,11 @@ func ownSession(cmd *exec.Cmd, sh shell, text string) {
 	}
 }
 
+// ownProgram keeps the console's interrupts from a program without a shell.
+func ownProgram(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
+}
+
 func exitOf(state *os.ProcessState) (code int, signal string) {
 	if state == nil {
 		return -1, ""
@@ -97,7 +102,7 @@ func (o *owned) finish(r *run) []int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.left = append(o.left, r.kin.job)
-	o.pipes = append(o.pipes, r.output)
+	o.pipes = append(o.pipes, r.outputs...)
 	return pids
 }
 

@@ -17,6 +17,9 @@ func ownSession(cmd *exec.Cmd, _ shell, _ string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
 
+// ownProgram is ownSession for a program without a shell.
+func ownProgram(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
 // exitOf tells how a process ended; a signal is 128+n with its name (T-SHELL-7).
 func exitOf(state *os.ProcessState) (code int, signal string) {
 	if state == nil {
