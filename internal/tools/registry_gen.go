@@ -10,6 +10,7 @@ import (
 	"car/internal/tools/findfiles"
 	"car/internal/tools/grepfiles"
 	"car/internal/tools/listdir"
+	"car/internal/tools/messaging"
 	"car/internal/tools/readfile"
 	"car/internal/tools/shell"
 	"car/internal/tools/todowrite"
@@ -25,6 +26,7 @@ func constructors() []func(tool.Bindings) tool.Tool {
 		findfiles.New,
 		grepfiles.New,
 		listdir.New,
+		messaging.New,
 		readfile.New,
 		shell.New,
 		todowrite.New,

@@ -36,6 +36,9 @@ func bind(constructors []func(tool.Bindings) tool.Tool, b tool.Bindings) (*Set, 
 			return nil, fmt.Errorf("tool %q: its parameters are no JSON Schema", name)
 		}
 		s.byName[name] = t
+		if x, ok := t.(tool.Exclusive); ok && !x.Listed() {
+			continue // it answers, and no model is told of it
+		}
 		s.names = append(s.names, name)
 	}
 	slices.Sort(s.names)
