@@ -198,3 +198,24 @@ func TestBadParameters(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// alone is an exclusive tool that says it is not meant.
+type alone struct{ impostor }
+
+func (alone) Listed() bool { return true }
+func (alone) Run(context.Context, tool.Call, tool.Env) (tool.Execution, error) {
+	return tool.Execution{}, &tool.Fault{Kind: tool.Unhandled, Text: "not mine"}
+}
+
+// E-TOOL-3: a toolbox tries nothing behind an exclusive tool, whatever that answers.
+func TestNothingBehindAnExclusiveTool(t *testing.T) {
+	t.Parallel()
+	box := engine.NewToolbox(executors{"messaging.send": impostor{}})
+	if err := box.Register(alone{}); err != nil {
+		t.Fatal(err)
+	}
+	tl, _ := box.Lookup("messaging.send")
+	if ran, err := tl.Run(t.Context(), call(good()), tool.Env{}); err == nil {
+		t.Errorf("answered %v", ran.Output)
+	}
+}
