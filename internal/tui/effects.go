@@ -42,6 +42,21 @@ func effect(where string, work func() effectMsg) tea.Cmd {
 	}
 }
 
+// after brings a message when some time has passed, unless the screen ends before.
+func (m *model) after(d time.Duration, msg func() tea.Msg) tea.Cmd {
+	ctx := m.ctx
+	return func() tea.Msg {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return msg()
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
 // broken ends the screen with an error.
 type broken struct{ err error }
 
@@ -92,11 +107,15 @@ func (m *model) listen() tea.Cmd {
 	}
 }
 
-// ended waits for the context, which ends the screen from outside.
+// ended waits for what ends the screen from outside: the context, or a terminal that
+// went away.
 func (m *model) ended() tea.Cmd {
-	ctx := m.ctx
+	ctx, lost := m.ctx, m.lost
 	return effect("stop", func() effectMsg {
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case <-lost:
+		}
 		return stopped{}
 	})
 }

@@ -195,16 +195,22 @@ func TestB067Suspended(t *testing.T) {
 // B069: hostile text in every place, as bytes on the wire.
 func TestB069HostileText(t *testing.T) {
 	t.Parallel()
-	s := sit(t, "hostile", 100, 30)
-	s.sees("ask, or / for commands")
-	s.types("go\r")
+	s := sit(t, "hostile", 100, 40)
 	s.until("the question", func(screen string) bool { return strings.Contains(screen, "allow a") })
 	for range 6 {
 		s.types("\x1b[6~") // page down
 	}
 	s.types("n")
 	s.sees("the end")
-	s.types("/quit\r")
+	s.types("/")
+	s.sees("/say")
+	s.types("\x1b")
+	s.until("the list to close", func(screen string) bool { return !strings.Contains(screen, "/say") })
+	s.types("say\r")
+	s.until("the command's answer", func(screen string) bool { return strings.Contains(screen, "✗ a") })
+	s.types("see @")
+	s.sees("@x")
+	s.types("\x03\x03")
 	raw := s.leaves()
 	for _, bad := range []string{"\x1b[2J", "\x1b]52", "\x1b]8;", "\x1b]0;", "\x1bc", "\u009b", "\x9b", "\b", "\u202e"} {
 		at := strings.Index(raw, bad)
@@ -344,6 +350,29 @@ func TestGoalRun(t *testing.T) {
 	for _, want := range []string{"❯ make the tests pass", "✗ goal 1/3 not met", "✓ goal 2/3 met", "exit reason=2"} {
 		if strings.Count(s.screen(), want) != 1 {
 			t.Errorf("%q does not stand there once:\n%s", want, s.screen())
+		}
+	}
+}
+
+// P-TERM-2: a terminal that goes away ends the program, also without a signal.
+func TestLostTerminal(t *testing.T) {
+	t.Parallel()
+	m := inTmux(t, "nohup", 80, 24)
+	m.sees("ask, or / for commands")
+	pid := strings.TrimSpace(m.must("display-message", "-p", "#{pane_pid}"))
+	m.must("kill-server")
+	look, limit := time.NewTicker(20*time.Millisecond), time.NewTimer(long)
+	defer look.Stop()
+	defer limit.Stop()
+	for {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-limit.C:
+			t.Fatalf("the program goes on without a terminal: %s", stat)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"car/internal/engine/ir"
 )
 
+var _ Conversation = (*assistant.Conversation)(nil)
+
 // fake is a conversation that plays a script: one function for each input, in turn;
 // the last one is played again and again. Its methods are those of the real one.
 type fake struct {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -116,7 +115,7 @@ func (m *model) ctrlC() tea.Cmd {
 	m.presses++
 	m.quitArmed = m.presses
 	armed := disarm{m.presses}
-	cmds := []tea.Cmd{tea.Tick(again, func(time.Time) tea.Msg { return armed })}
+	cmds := []tea.Cmd{m.after(again, func() tea.Msg { return armed })}
 	if m.busy() {
 		cmds = append(cmds, m.interrupt())
 	}

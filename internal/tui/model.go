@@ -35,6 +35,8 @@ type model struct {
 	cfg   Config
 	theme theme.Theme
 	calm  time.Duration
+	// lost is closed when the terminal is gone; nil never is.
+	lost <-chan struct{}
 	// await waits until a picture is on the screen; nil never does.
 	await func(ctx context.Context, generation uint64) bool
 	// away runs something while the terminal is not ours; nil refuses.

@@ -451,3 +451,14 @@ func TestConfigNamesTheMissingField(t *testing.T) {
 		t.Error("Leave without First was taken")
 	}
 }
+
+// B069: what streams by while the model thinks is filtered too.
+func TestThinkingIsFiltered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 80, 24, nil)
+	d.types("go", "enter")
+	d.happens(1, assistant.InferenceStarted{Model: "m\x1b[2J"})
+	d.wants(`waiting for m\x1b[2J`)
+	d.happens(1, assistant.Thinking{Delta: "x\ny\x1b]0;t\a\u202e\xe7"})
+	d.wants(`thinking  y\x1b]0;t\a\u202e`)
+}

@@ -55,7 +55,7 @@ func (t *terminal) run(ctx context.Context, c Config, m *model, features theme.F
 	out := screen.New(screen.Config{Out: c.Out, Reflows: features.Reflows})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what waits for pictures and events
-	m.ctx, m.await, m.away = ctx, out.Await, t.away
+	m.ctx, m.await, m.away, m.lost = ctx, out.Await, t.away, t.pump.Gone()
 	g := &guard{model: m, failed: make(chan struct{})}
 	program := tea.NewProgram(g, tea.WithInput(t.pump.Keys()), tea.WithOutput(out), tea.WithFPS(30),
 		tea.WithFilter(filter(t.pump.Paste)), tea.WithoutSignalHandler())

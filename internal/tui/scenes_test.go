@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -10,9 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"car/internal/assistant"
 	"car/internal/engine/ir"
+	"car/internal/tui/composer"
 	"car/internal/tui/termguard"
+	"car/internal/tui/todo"
 )
 
 // TestMain lets the test binary play a program with a screen: the scene that
@@ -26,13 +31,24 @@ func TestMain(m *testing.M) {
 }
 
 func playScene(name string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	if name == "nohup" {
+		signal.Ignore(syscall.SIGHUP)
+		signals = signals[:2]
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	c := Config{In: os.Stdin, Out: os.Stdout, Environ: os.Environ(), Now: time.Now, Resume: "car --resume s-12ab",
 		Header: Header{Version: "0.1", Model: "model-1", ModelWhy: "from --model", Session: "s-12ab", Root: "~/orchard", Tier: ir.SandboxEdit,
 			Confinement: "bubblewrap, no network", Gates: []string{"verify", "flow"}, Window: 200000}}
 	scenes[name](&c)
 	exit, err := Run(ctx, c)
+	stop()
+	c.Conversation.Cancel()
+	// The clock is chroma's regular expressions'; it stops by itself a second later.
+	if leak := goleak.Find(goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock")); leak != nil {
+		fmt.Printf("leaked: %v\n", leak)
+	}
 	fmt.Printf("exit reason=%d unsent=%q resume=%q err=%v\n", exit.Reason, exit.Unsent, exit.Resume, err)
 	return 0
 }
@@ -44,9 +60,22 @@ var scenes = map[string]func(*Config){
 		c.First = &assistant.Input{Text: "stream"}
 		c.Leave = true
 	},
-	"lines":   func(c *Config) { c.Conversation = newFake(playLines); c.First = &assistant.Input{Text: "lines"} },
-	"hostile": func(c *Config) { c.Conversation = newFake(playHostile) },
+	"lines": func(c *Config) { c.Conversation = newFake(playLines); c.First = &assistant.Input{Text: "lines"} },
+	"hostile": func(c *Config) {
+		c.Conversation = newFake(playHostile)
+		c.First = &assistant.Input{Text: hostileText, Goal: &assistant.Goal{Check: hostileText}}
+		c.Header = Header{Version: hostileText, Model: hostileText, ModelWhy: hostileText, Session: hostileText, Root: hostileText, Confinement: hostileText,
+			Gates: []string{hostileText}, Notices: []string{hostileText}}
+		c.Todo = func(context.Context) []todo.Item { return []todo.Item{{Text: hostileText}} }
+		c.Complete = func(context.Context, string) []composer.Choice {
+			return []composer.Choice{{Text: "@x" + hostileText, Help: hostileText}}
+		}
+		c.Commands = []Command{{Name: "say", Help: hostileText, Run: func(context.Context, string) (Result, error) {
+			return Result{Text: hostileText}, errors.New(hostileText)
+		}}}
+	},
 	"panic":   func(c *Config) { c.Conversation = newFake(playPanic); c.First = &assistant.Input{Text: "panic"} },
+	"nohup":   func(c *Config) { c.Conversation = newFake(playEcho) },
 	"idle":    func(c *Config) { c.Conversation = newFake(playEcho) },
 	"forever": func(c *Config) { c.Conversation = newFake(playForever, playEcho) },
 	"goal": func(c *Config) {
@@ -112,10 +141,17 @@ func playHostile(f *fake, ctx context.Context, _ string) {
 	}
 	f.emit(assistant.ToolCall{CallID: "c1", Sequence: 1, Tool: "tool" + hostileText, Params: map[string]any{"path": hostileText}})
 	f.emit(assistant.ToolProgress{CallID: "c1", Tail: hostileText})
+	f.emit(assistant.ToolCall{CallID: "c2", Sequence: 2, Tool: "plain", Params: map[string]any{"path": hostileText}})
+	f.emit(assistant.InferenceRetry{Reason: hostileText, BackoffMS: 1})
 	_, _ = f.ask(ctx, assistant.ApprovalPending{ApprovalID: "a1", CallID: "c1", Tool: hostileText, Params: map[string]any{hostileText: hostileText}, Reason: hostileText,
 		Scope: map[string]any{"target": hostileText}, Commands: []ir.CommandView{{Text: hostileText, Reason: hostileText}}})
 	f.emit(assistant.ToolResult{CallID: "c1", Sequence: 1, Tool: "tool", Status: ir.Failed, Excerpt: hostileText, Blocks: []ir.Block{{Title: hostileText, Text: hostileText}}})
+	f.emit(assistant.ToolResult{CallID: "c2", Sequence: 2, Tool: "plain", OK: true, Blocks: []ir.Block{{Kind: ir.BlockDiff, Text: "@@ -1 +1 @@\n-" + hostileText}}})
 	f.emit(assistant.Notice{Code: "x", Text: hostileText})
+	f.emit(assistant.GoalEvaluated{Iteration: 1, Reason: hostileText})
+	f.emit(assistant.Thinking{Delta: hostileText})
+	f.emit(assistant.ApprovalResolved{ApprovalID: "zz", Decision: hostileText, By: hostileText})
+	f.emit(assistant.ReceiptReport{UngroundedClaims: []string{hostileText}})
 	f.stream(ctx, "the end", 0)
 }
 

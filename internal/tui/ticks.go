@@ -39,7 +39,7 @@ func (m *model) tick() tea.Cmd {
 	if fast {
 		every = fastTick
 	}
-	return tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{number, now()} })
+	return m.after(every, func() tea.Msg { return tickMsg{number, now()} })
 }
 
 func (m *model) ticked(t tickMsg) tea.Cmd {
@@ -81,7 +81,7 @@ func (m *model) sized(msg tea.Msg) tea.Cmd {
 		}
 		m.resize.number++
 		settled := settleMsg{tea.WindowSizeMsg(s), m.resize.number}
-		return tea.Tick(m.calm, func(time.Time) tea.Msg { return settled })
+		return m.after(m.calm, func() tea.Msg { return settled })
 	case settleMsg:
 		if s.number == m.resize.number {
 			return func() tea.Msg { return lasting(s.size) }

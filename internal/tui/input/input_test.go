@@ -201,3 +201,12 @@ func TestBackgroundArrivesWithoutBecomingKeys(t *testing.T) {
 	}
 	expect(t, p, "typed ahead")
 }
+
+// P-TERM-2: a terminal that went away is noticed, once.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	p, person := open(t)
+	person.Close()
+	<-p.Gone()
+	p.Pause()
+}

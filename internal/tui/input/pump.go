@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -25,6 +26,8 @@ type Pump struct {
 	// background gets the answer to a question for the colour, empty where the
 	// terminal only said who it is. Written by the running pump, once; never closed.
 	background chan string
+	// gone is closed by the running pump when the terminal can be read no more.
+	gone chan struct{}
 
 	mu     sync.Mutex // guards all below
 	pastes map[int]string
@@ -39,7 +42,7 @@ func New(tty *os.File) (*Pump, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe for keys: %w", err)
 	}
-	return &Pump{tty: tty, keys: r, feed: w, background: make(chan string, 1), pastes: map[int]string{}}, nil
+	return &Pump{tty: tty, keys: r, feed: w, background: make(chan string, 1), gone: make(chan struct{}), pastes: map[int]string{}}, nil
 }
 
 // Keys is where the keys can be read.
@@ -48,6 +51,9 @@ func (p *Pump) Keys() *os.File { return p.keys }
 // Background receives once: the colour that the terminal answered with, or nothing
 // when it answered who it is before that.
 func (p *Pump) Background() <-chan string { return p.background }
+
+// Gone is closed when the terminal is no longer there.
+func (p *Pump) Gone() <-chan struct{} { return p.gone }
 
 // Start begins to read the terminal.
 func (p *Pump) Start() error {
@@ -86,14 +92,13 @@ func (p *Pump) Close() {
 	p.keys.Close()
 }
 
-// run reads until it is cancelled or the terminal is gone; then it closes our end of
-// the pipe, so that the reader of the keys sees the end.
+// run reads until it is cancelled or the terminal is gone.
 func (p *Pump) run(from cancelreader.CancelReader, done chan struct{}) {
 	defer close(done)
 	chunks := make(chan []byte) // written by the goroutine below, which closes it
 	stop := make(chan struct{})
 	defer close(stop)
-	var gone error
+	var ended error
 	go func() {
 		defer close(chunks)
 		for {
@@ -107,7 +112,7 @@ func (p *Pump) run(from cancelreader.CancelReader, done chan struct{}) {
 				}
 			}
 			if err != nil {
-				gone = err // read after the close of chunks
+				ended = err // read after the close of chunks
 				return
 			}
 		}
@@ -122,8 +127,8 @@ func (p *Pump) run(from cancelreader.CancelReader, done chan struct{}) {
 		case b, more := <-chunks:
 			if !more {
 				p.deliver(parser.Idle())
-				if gone != cancelreader.ErrCanceled {
-					p.feed.Close()
+				if !errors.Is(ended, cancelreader.ErrCanceled) {
+					close(p.gone)
 				}
 				return
 			}
