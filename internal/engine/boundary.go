@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"car/internal/engine/dispatch"
 	"car/internal/engine/eventlog"
@@ -35,7 +36,11 @@ func (r *run) end(ctx context.Context) {
 		return
 	}
 	if r.abort == nil && !r.wantsReplan(ctx) {
-		transitions := r.tx.Commit()
+		transitions, err := r.tx.Commit()
+		if err != nil {
+			r.breakWith(err)
+			return
+		}
 		r.log(eventlog.Event{Kind: eventlog.StateCommitted, Data: map[string]any{
 			"affected_actions": affected(transitions), "committed_changes": jsonValue(state.Changes(transitions)),
 			"changes_semantics": "committed_provisional_state_mutations", "proposal_digest": string(r.digest()),
@@ -62,21 +67,28 @@ func (r *run) takeBack(ctx context.Context, words boundaryWords) {
 	r.compensate(ctx)
 	files := r.takeFilesBack()
 	undone := r.tx.Rollback()
+	r.rollback = &ir.Rollback{State: undone.Durability.String(), Files: files.Restored, Conflicts: files.Conflicts}
+	if undone.Durability == state.RollbackFailed {
+		r.noteRollbackFailed(undone.Err)
+		return
+	}
 	r.rt.cfg.Idem.Forget(r.reused...)
 	r.rt.cache.Forget(r.reused...)
 	restored := map[string]any{}
 	for _, t := range undone.Restored {
 		restored[t.Key] = t.Old
 	}
-	r.rollback = &ir.Rollback{State: "none", Files: files.Restored, Conflicts: files.Conflicts}
-	if len(undone.Restored) > 0 {
-		r.rollback.State = "durable"
+	unknown := undone.Durability == state.DurabilityUnknown
+	if unknown {
+		r.noteRollback(fmt.Sprintf(rollbackUnknown, undone.Err))
+	}
+	if undone.Durability != state.NothingUndone {
 		r.log(eventlog.Event{Kind: eventlog.StateSnapshot, Data: map[string]any{"state": restored}})
 	}
 	r.log(eventlog.Event{Kind: eventlog.StateRollback, Data: map[string]any{
 		"rolled_back_to": words.to, "affected_actions": affected(undone.Restored),
 		"rolled_back_changes": jsonValue(state.Changes(undone.Restored)), "changes_semantics": words.semantics,
-		"proposal_digest": string(r.digest()), "attempted": true, "durability_unknown": false,
+		"proposal_digest": string(r.digest()), "attempted": true, "durability_unknown": unknown,
 		"publication_succeeded": true, "rollback_succeeded": true, "stage": words.stage,
 	}})
 	for i := range r.results {

@@ -47,7 +47,7 @@ func (r *Runtime) PlanAndExecute(ctx context.Context, candidates []ir.Proposal, 
 			return c.run.result(), err
 		}
 		result := c.run.result()
-		if result.AllSucceeded() || c.run.endedTerminally() || ctx.Err() != nil || closed(o.Cancel) {
+		if result.AllSucceeded() || c.run.endedTerminally() || c.run.undurable() || ctx.Err() != nil || closed(o.Cancel) {
 			return result, nil
 		}
 		if first == nil {

@@ -83,8 +83,7 @@ func (r *run) triggers(res ir.ActionResult) bool {
 // that somebody asked for.
 func (r *run) fell(ctx context.Context) bool {
 	ended := ctx.Err() != nil || closed(r.opts.Cancel) || r.stopped != "" || r.brokenNow() != nil || r.endedTerminally()
-	undurable := r.rollback != nil && r.rollback.State != "none" && r.rollback.State != "durable"
-	return !ended && !undurable && !r.nested && !r.candidate && slices.ContainsFunc(r.results, r.triggers)
+	return !ended && !r.undurable() && !r.nested && !r.candidate && slices.ContainsFunc(r.results, r.triggers)
 }
 
 // wantsReplan reports whether another plan will be asked for, which means that

@@ -104,11 +104,32 @@ func (f *File) Append(line []byte) error {
 		return nil
 	}
 	if n > 0 {
-		if undo := f.file.Truncate(f.size); undo != nil {
-			f.broken = fmt.Errorf("%s ends in part of a record and takes no more: %w", f.path, undo)
-		}
+		f.cutTo(f.size)
 	}
 	return err
+}
+
+// cutTo takes back what stands behind a size.
+func (f *File) cutTo(size int64) {
+	if err := f.file.Truncate(size); err != nil {
+		f.broken = fmt.Errorf("%s ends in a record that does not count and takes no more: %w", f.path, err)
+	}
+}
+
+// Publish writes one line and waits until it is on disk. published says that it is
+// in force; otherwise it was taken back. An error with it means that the folder
+// could not be flushed, so that a power cut may still lose the file's name.
+func (f *File) Publish(line []byte) (published bool, err error) {
+	size := f.size
+	if err := f.Append(line); err != nil {
+		return false, err
+	}
+	if err := f.file.Sync(); err != nil {
+		f.cutTo(size)
+		f.size, f.lines = size, f.lines-1
+		return false, err
+	}
+	return true, f.syncFolder(filepath.Dir(f.path))
 }
 
 // Sync waits until the lines are on disk.

@@ -100,6 +100,33 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// E-STATE-3: a line that is published is on disk; when the folder is not, that is told.
+func TestPublish(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	f := open(t, path)
+	if published, err := f.Publish([]byte("1\n")); !published || err != nil {
+		t.Errorf("published %v, %v", published, err)
+	}
+	refused := errors.New("refused")
+	f.SyncsFoldersWith(func(folder string) error {
+		if folder != filepath.Dir(path) {
+			t.Errorf("folder %s", folder)
+		}
+		return refused
+	})
+	if published, err := f.Publish([]byte("2\n")); !published || !errors.Is(err, refused) {
+		t.Errorf("folder not flushed: published %v, %v", published, err)
+	}
+	f.Close()
+	if published, err := f.Publish([]byte("3\n")); published || err == nil {
+		t.Errorf("closed: published %v, %v", published, err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "1\n2\n" || f.Lines() != 2 {
+		t.Errorf("%q, %d lines, %v", text, f.Lines(), err)
+	}
+}
+
 // Style 3.3: an error names file and line; a reader of another's file leaves the
 // part behind the last line alone.
 func TestEach(t *testing.T) {

@@ -21,6 +21,12 @@ type Store struct {
 	// removed remembers the versions of deletions while a transaction is open, so that
 	// one proposal's deletion can be told from another's.
 	removed map[string]uint64
+	// lastTx numbers the transactions.
+	lastTx uint64
+
+	// journal is the file under a durable store, nil in memory; notice is fixed by Open.
+	journal *journal
+	notice  string
 }
 
 // cell is a value and the revision of the write that put it there.
@@ -127,20 +133,82 @@ func (s *Store) SetBatch(values map[string]any, by ir.ActionID) ([]Transition, e
 		}
 		writes[key] = w
 	}
+	return s.landFinal(writes, by)
+}
+
+// landFinal lands writes that belong to no proposal.
+func (s *Store) landFinal(writes map[string]write, by ir.ActionID) ([]Transition, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.land(writes, by), nil
+	landed := s.plan(writes, by, s.revision)
+	if len(landed) == 0 {
+		return landed, nil
+	}
+	if s.journal != nil {
+		if err := s.journal.settle(recordOf(0, by, landed)); err != nil {
+			return nil, err
+		}
+	}
+	s.applyAll(landed)
+	s.shorten()
+	return landed, nil
 }
 
 // Delete takes a key away and reports whether it was there.
-func (s *Store) Delete(key string, by ir.ActionID) (Transition, bool) {
+func (s *Store) Delete(key string, by ir.ActionID) (Transition, bool, error) {
+	landed, err := s.landFinal(map[string]write{key: {deleted: true}}, by)
+	if err != nil || len(landed) == 0 {
+		return Transition{}, false, err
+	}
+	return landed[0], true, nil
+}
+
+// All is every key, those of tenants under their full names. Values are shared:
+// not to be changed.
+func (s *Store) All() map[string]any {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make(map[string]any, len(s.cells))
+	for key, c := range s.cells {
+		all[key] = c.value
+	}
+	return all
+}
+
+// Replace puts clones of these values, under full names, in place of all that is
+// there, as no proposal's mutation (E-CKPT-1). Whoever is open keeps what it wrote
+// as conflicts. All is replaced or nothing.
+func (s *Store) Replace(values map[string]any) error {
+	writes := make(map[string]write, len(values))
+	for key, value := range values {
+		w, err := newWrite(key, value)
+		if err != nil {
+			return err
+		}
+		writes[key] = w
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	landed := s.land(map[string]write{key: {deleted: true}}, by)
-	if len(landed) == 0 {
-		return Transition{}, false
+	landed := s.plan(writes, "", s.revision+1) // clearing is a mutation of its own
+	if s.journal != nil {
+		r := recordOf(0, "", landed)
+		r.Replaces = true
+		if err := s.journal.settle(r); err != nil {
+			return err
+		}
 	}
-	return landed[0], true
+	s.clear()
+	s.applyAll(landed)
+	s.shorten()
+	return nil
+}
+
+// clear takes everything away. The caller holds mu.
+func (s *Store) clear() {
+	s.revision++
+	for key := range s.cells {
+		s.remove(key, s.revision)
+	}
 }
 
 // Keys lists the keys that belong to no tenant, sorted.
@@ -184,31 +252,46 @@ func newWrite(key string, value any) (write, error) {
 	return write{value: copied}, nil
 }
 
-// land applies writes in key order. Deleting what is not there is no mutation. The
-// caller holds mu.
-func (s *Store) land(writes map[string]write, by ir.ActionID) []Transition {
-	landed := make([]Transition, 0, len(writes))
+// plan is what writes would do after a revision, in key order, changing nothing
+// yet. Deleting what is not there is no mutation. The caller holds mu.
+func (s *Store) plan(writes map[string]write, by ir.ActionID, revision uint64) []Transition {
+	planned := make([]Transition, 0, len(writes))
+	version := revision
 	for _, key := range slices.Sorted(maps.Keys(writes)) {
 		w := writes[key]
-		old, existed := s.cells[key]
-		if w.deleted && !existed {
+		if _, existed := s.cells[key]; w.deleted && !existed {
 			continue
 		}
-		oldVersion := s.stamp(key)
-		s.revision++
-		t := Transition{
-			Key: key, Old: old.value, Existed: existed, New: w.value,
-			ActionID: by, Version: s.revision, deleted: w.deleted, oldVersion: oldVersion,
-		}
-		if w.deleted {
-			s.remove(key, s.revision)
-		} else {
-			s.cells[key] = cell{w.value, s.revision}
-			delete(s.removed, key)
-		}
-		landed = append(landed, t)
+		version++
+		planned = append(planned, s.transition(key, w, by, version))
 	}
-	return landed
+	return planned
+}
+
+// transition is the mutation that a write would be now. The caller holds mu.
+func (s *Store) transition(key string, w write, by ir.ActionID, version uint64) Transition {
+	old, existed := s.cells[key]
+	return Transition{
+		Key: key, Old: old.value, Existed: existed, New: w.value,
+		ActionID: by, Version: version, deleted: w.deleted, oldVersion: s.stamp(key),
+	}
+}
+
+// apply lands a mutation. The caller holds mu.
+func (s *Store) apply(t Transition) {
+	s.revision = max(s.revision, t.Version)
+	if t.deleted {
+		s.remove(t.Key, t.Version)
+		return
+	}
+	s.cells[t.Key] = cell{t.New, t.Version}
+	delete(s.removed, t.Key)
+}
+
+func (s *Store) applyAll(landed []Transition) {
+	for _, t := range landed {
+		s.apply(t)
+	}
 }
 
 // remove takes a key away. The caller holds mu.

@@ -61,8 +61,14 @@ func TestMutationsAreTransitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	third, gone := s.Delete("k", "a3")
-	_, again := s.Delete("k", "a4")
+	third, gone, err := s.Delete("k", "a3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, again, err := s.Delete("k", "a4")
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []state.Transition{
 		{Key: "k", New: 1.0, ActionID: "a1", Version: 1},
 		{Key: "k", Old: 1.0, Existed: true, New: nil, ActionID: "a2", Version: 2},
@@ -179,7 +185,7 @@ func TestChangesAreNet(t *testing.T) {
 		landed = append(landed, tr)
 	}
 	set, _ := s.Set("l", 1, "a")
-	gone, _ := s.Delete("l", "a")
+	gone, _, _ := s.Delete("l", "a")
 	landed = append(landed, set, gone)
 	want := map[string]ir.StateChange{"k": {Op: "set", Value: "last"}, "l": {Op: "delete"}}
 	for range 2 {
@@ -217,7 +223,7 @@ func TestFailedAttemptVanishes(t *testing.T) {
 	if err := second.Delete("l"); err != state.ErrEnded {
 		t.Errorf("deleting after the end: %v", err)
 	}
-	if landed := tx.Commit(); len(landed) != 1 || landed[0].Key != "l" {
+	if landed, err := tx.Commit(); err != nil || len(landed) != 1 || landed[0].Key != "l" {
 		t.Errorf("landed %v", landed)
 	}
 }

@@ -17,6 +17,8 @@ var ErrEnded = errors.New("state: the attempt has ended")
 // concurrent use.
 type Tx struct {
 	store *Store
+	// id numbers the transaction in its store.
+	id uint64
 	// Guarded by the store's mu. A transaction is in the store's open list until it ended.
 	landed []Transition
 	ended  bool
@@ -27,7 +29,8 @@ type Tx struct {
 func (s *Store) Begin() *Tx {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	tx := &Tx{store: s}
+	s.lastTx++
+	tx := &Tx{store: s, id: s.lastTx}
 	s.open = append(s.open, tx)
 	return tx
 }
@@ -52,12 +55,25 @@ func (tx *Tx) Transitions() []Transition {
 }
 
 // Commit ends the transaction and keeps what landed, which it returns oldest
-// first. Ending it again returns the same and changes nothing.
-func (tx *Tx) Commit() []Transition {
-	tx.store.mu.Lock()
-	defer tx.store.mu.Unlock()
+// first. Ending it again returns the same and changes nothing. An error means that
+// the end is not on disk: what landed stays for this process, and the next one to
+// open the store takes it back.
+func (tx *Tx) Commit() ([]Transition, error) {
+	s := tx.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if tx.ended {
+		return slices.Clone(tx.landed), nil
+	}
 	tx.end()
-	return slices.Clone(tx.landed)
+	if s.journal != nil && len(tx.landed) > 0 {
+		if err := s.journal.settle(record{Commit: tx.id}); err != nil {
+			s.journal.frozen = true
+			return slices.Clone(tx.landed), err
+		}
+	}
+	s.shorten()
+	return slices.Clone(tx.landed), nil
 }
 
 // Undone is what a rollback did.
@@ -67,18 +83,46 @@ type Undone struct {
 	Restored []Transition
 	// Conflicts are the keys, sorted, that somebody else wrote since. They stay as they are.
 	Conflicts []string
+	// Durability says what became of it on disk, and Err why it is not Durable.
+	Durability Durability
+	Err        error
 }
 
 // Rollback ends the transaction and undoes its transitions, newest first, as one
-// step that no reader sees half done. After the end it undoes nothing.
+// step that no reader sees half done. After the end it undoes nothing. One that
+// cannot be written changes nothing: what landed stays for this process, and the
+// next one to open the store takes it back.
 func (tx *Tx) Rollback() Undone {
 	s := tx.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var undone Undone
 	if tx.ended {
-		return undone
+		return Undone{}
 	}
+	if len(tx.landed) == 0 {
+		tx.end()
+		return Undone{}
+	}
+	d, err := s.journal.publish(record{Rollback: tx.id})
+	if d == RollbackFailed {
+		tx.end()
+		s.journal.frozen = true
+		return Undone{Durability: d, Err: err}
+	}
+	undone := tx.undo()
+	undone.Durability, undone.Err = d, err
+	if len(undone.Restored) == 0 {
+		undone.Durability, undone.Err = NothingUndone, nil
+	}
+	s.shorten()
+	return undone
+}
+
+// undo takes the transaction's transitions back and ends it. The caller holds the
+// store's mu.
+func (tx *Tx) undo() Undone {
+	s := tx.store
+	var undone Undone
 	conflicts := map[string]bool{}
 	for _, t := range slices.Backward(tx.landed) {
 		if s.stamp(t.Key) == t.Version {
@@ -135,7 +179,16 @@ func (tx *Tx) land(writes map[string]write, by ir.ActionID) ([]Transition, error
 	if tx.ended {
 		return nil, ErrEnded
 	}
-	landed := tx.store.land(writes, by)
+	landed := tx.store.plan(writes, by, tx.store.revision)
+	if len(landed) == 0 {
+		return landed, nil
+	}
+	if tx.store.journal != nil {
+		if err := tx.store.journal.append(recordOf(tx.id, by, landed)); err != nil {
+			return nil, err
+		}
+	}
+	tx.store.applyAll(landed)
 	tx.landed = append(tx.landed, landed...)
 	return landed, nil
 }
