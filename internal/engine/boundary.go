@@ -42,7 +42,7 @@ func (r *run) end(ctx context.Context) {
 			return
 		}
 		r.log(eventlog.Event{Kind: eventlog.StateCommitted, Data: map[string]any{
-			"affected_actions": affected(transitions), "committed_changes": jsonValue(state.Changes(transitions)),
+			"affected_actions": r.affected(transitions), "committed_changes": jsonValue(state.Changes(transitions)),
 			"changes_semantics": "committed_provisional_state_mutations", "proposal_digest": string(r.digest()),
 			"attempted": true, "stage": "proposal_commit",
 		}})
@@ -86,7 +86,7 @@ func (r *run) takeBack(ctx context.Context, words boundaryWords) {
 		r.log(eventlog.Event{Kind: eventlog.StateSnapshot, Data: map[string]any{"state": restored}})
 	}
 	r.log(eventlog.Event{Kind: eventlog.StateRollback, Data: map[string]any{
-		"rolled_back_to": words.to, "affected_actions": affected(undone.Restored),
+		"rolled_back_to": words.to, "affected_actions": r.affected(undone.Restored),
 		"rolled_back_changes": jsonValue(state.Changes(undone.Restored)), "changes_semantics": words.semantics,
 		"proposal_digest": string(r.digest()), "attempted": true, "durability_unknown": unknown,
 		"publication_succeeded": true, "rollback_succeeded": true, "stage": words.stage,
@@ -140,13 +140,17 @@ func (r *run) cancelDetached() {
 	}
 }
 
-func affected(transitions []state.Transition) []any {
-	out := []any{}
-	seen := map[ir.ActionID]bool{}
+// affected are the actions that wrote, in the proposal's order: in a concurrent
+// level it is chance whose writes land first.
+func (r *run) affected(transitions []state.Transition) []any {
+	wrote := map[ir.ActionID]bool{}
 	for _, t := range transitions {
-		if !seen[t.ActionID] {
-			seen[t.ActionID] = true
-			out = append(out, string(t.ActionID))
+		wrote[t.ActionID] = true
+	}
+	out := []any{}
+	for _, a := range r.p.Actions {
+		if wrote[a.ID] {
+			out = append(out, string(a.ID))
 		}
 	}
 	return out
