@@ -8,7 +8,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"car/internal/tui/block"
 	"car/internal/tui/composer"
+	"car/internal/tui/safe"
 	"car/internal/tui/transcript"
 )
 
@@ -100,13 +102,11 @@ func (m *model) help() {
 		for _, r := range rows {
 			width = max(width, len(r[0]))
 		}
+		if m.width < width+24 {
+			width = 0 // too narrow for two columns: each key stands above what it does
+		}
 		for _, r := range rows {
-			if m.width < width+20 {
-				lines = append(lines, "  "+m.theme.Key.Render(r[0]))
-				lines = append(lines, m.prose("  "+r[1], m.theme.Dim.Render)...)
-				continue
-			}
-			lines = append(lines, fmt.Sprintf("  %s%s  %s", m.theme.Key.Render(r[0]), strings.Repeat(" ", width-len(r[0])), m.theme.Dim.Render(r[1])))
+			lines = append(lines, m.entry(r[0], r[1], width)...)
 		}
 	}
 	var rows [][2]string
@@ -121,6 +121,21 @@ func (m *model) help() {
 	}
 	table(rows)
 	m.emit(remarks, lines...)
+}
+
+// entry is a key or command and what it does, the first in a column of that width,
+// or on a line of its own.
+func (m *model) entry(name, does string, width int) []string {
+	indent := strings.Repeat(" ", 2+width+2)
+	lines := block.Wrap(safe.Line(does), max(m.width-len(indent), 1))
+	for i, l := range lines {
+		lines[i] = indent + m.theme.Dim.Render(l)
+	}
+	if width == 0 {
+		return append(m.prose(name, m.theme.Key.Render), lines...)
+	}
+	lines[0] = "  " + m.theme.Key.Render(safe.Line(name)) + strings.Repeat(" ", max(width-len(name), 0)+2) + strings.TrimLeft(lines[0], " ")
+	return lines
 }
 
 // edit gives the terminal to the person's editor.

@@ -330,6 +330,22 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// U-TUI-8: the help is made from the bindings, and fits.
+func TestHelpGolden(t *testing.T) {
+	t.Parallel()
+	for _, size := range append(sizes, [2]int{20, 9}) {
+		d := newDesk(t, size[0], size[1], nil)
+		d.printed = nil
+		d.types("/help", "enter")
+		for _, line := range d.printed {
+			if ansi.StringWidth(line) > size[0] {
+				t.Errorf("at %d: %q", size[0], line)
+			}
+		}
+		d.golden(fmt.Sprintf("help-%dx%d", size[0], size[1]))
+	}
+}
+
 // P-STREAM-4: a wait for the provider counts down and says what ends it.
 func TestRetryCountsDown(t *testing.T) {
 	t.Parallel()
