@@ -150,7 +150,7 @@ func (s sent) apply(m *model) tea.Cmd {
 	m.composer = m.composer.Forget(s.in.Text).Restore([]string{s.in.Text})
 	m.returned = append(m.returned, s.in.Replaces...)
 	if m.phase == running && m.status.Since.IsZero() {
-		m.phase = idle // nothing had begun
+		m.phase, m.own = idle, false // nothing had begun
 	}
 	if m.cfg.Leave {
 		m.wrong = s.err

@@ -151,7 +151,7 @@ func TestB067Suspended(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("bash", "--norc", "--noprofile", "-i")
 	cmd.Env = []string{"PS1=$ ", "TERM=xterm-256color", "XTERM_VERSION=1", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "HISTFILE=/dev/null", "CAR=" + os.Args[0]}
-	s := sitWith(t, cmd, 100, 30)
+	s := sitWith(t, cmd, 100, 30, true)
 	s.types("TUI_SCENE=idle $CAR\r")
 	s.sees("ask, or / for commands")
 	s.types("draft")
@@ -290,6 +290,20 @@ func TestTypedAheadIsKept(t *testing.T) {
 	s.leaves()
 }
 
+// U-TUI-10: a terminal that answers nothing is not waited for, and NO_COLOR is kept.
+func TestSilentTerminalWithoutColour(t *testing.T) {
+	t.Parallel()
+	s := sitWith(t, sceneCommand("work", "NO_COLOR=1"), 80, 24, false)
+	s.sees("ask, or / for commands")
+	s.types("please raise the price\r")
+	s.sees("I will look at **both** files")
+	s.sees("y allow once")
+	s.types("\x03\x03")
+	if raw := s.leaves(); regexp.MustCompile(`\x1b\[[0-9;]*m`).MatchString(raw) {
+		t.Errorf("colours were written: %q", raw)
+	}
+}
+
 // P-TERM-3: the hardware cursor is at the caret.
 func TestCursorIsAtTheCaret(t *testing.T) {
 	t.Parallel()
@@ -393,4 +407,19 @@ func TestInterruptGivesBack(t *testing.T) {
 	s.sees(`"and then this"`)
 	s.types("/quit\r")
 	s.leaves()
+}
+
+// BenchmarkStream is an answer of 2,000 tokens on a terminal: what it writes and works.
+func BenchmarkStream(b *testing.B) {
+	var bytes, work float64
+	for b.Loop() {
+		s := sit(b, "stream", 100, 30)
+		bytes += float64(len(s.leaves()))
+		if err := s.cmd.Wait(); err != nil {
+			b.Fatal(err)
+		}
+		work += float64((s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()).Milliseconds())
+	}
+	b.ReportMetric(bytes/float64(b.N), "bytes/op")
+	b.ReportMetric(work/float64(b.N), "cpu-ms/op")
 }

@@ -191,6 +191,7 @@ func (m *model) over(end assistant.Body) tea.Cmd {
 		m.takeRows()
 		m.sum(b.FinishReason)
 	case assistant.Failure:
+		m.text.Feed(remainder(m.said, b.Text))
 		m.endText()
 		m.takeRows()
 		if b.Code == assistant.CodeCanceled {
@@ -230,15 +231,19 @@ func (m *model) sum(finish string) {
 	m.remark(strings.Join(words, " "+m.theme.Glyphs.Dot+" "))
 }
 
-// remainder is what a finished text says beyond what was streamed: all of it where
-// nothing was, else what the conversation added, such as a claim check.
+// remainder is what a finished text says beyond what was streamed last: all of it
+// where nothing was, else what the conversation added, such as a claim check.
 func remainder(streamed, text string) string {
 	streamed, text = strings.TrimSpace(streamed), strings.TrimSpace(text)
 	if streamed == "" {
 		return text
 	}
-	if rest, ok := strings.CutPrefix(text, streamed); ok && strings.TrimSpace(rest) != "" {
-		return "\n\n" + strings.TrimSpace(rest)
+	at := strings.LastIndex(text, streamed)
+	if at < 0 {
+		return ""
+	}
+	if rest := strings.TrimSpace(text[at+len(streamed):]); rest != "" {
+		return "\n\n" + rest
 	}
 	return ""
 }

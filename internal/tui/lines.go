@@ -23,7 +23,7 @@ func lines(ctx context.Context, c Config, f theme.Features) (Exit, error) {
 	m := newModel(ctx, c, th, width, 24)
 	m.printHeader()
 	cfg := line.Config{Conversation: c.Conversation, In: c.In, Out: c.Out, Theme: th, Width: width, From: c.From,
-		Header: m.print.waiting, First: c.First, Leave: c.Leave, Command: m.lineCommand, Sent: c.Remember}
+		Header: m.print.waiting, First: c.First, Leave: c.Leave, Command: m.lineCommand, Sent: c.Remember, Returned: m.lineReturned}
 	for _, k := range c.Commands {
 		cfg.Help = append(cfg.Help, strings.TrimSpace("/"+k.Name+" "+k.Args)+"  "+k.Help)
 	}
@@ -52,4 +52,18 @@ func (m *model) lineCommand(ctx context.Context, name, args string) (string, boo
 		}
 	}
 	return "", false, nil
+}
+
+// lineReturned lists texts that were not delivered, for line mode; it has no editor
+// to put them into.
+func (m *model) lineReturned(ctx context.Context) []string {
+	waiting, err := m.cfg.Conversation.Returned(ctx)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var texts []string
+	for _, w := range waiting {
+		texts = append(texts, w.Text)
+	}
+	return texts
 }

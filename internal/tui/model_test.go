@@ -291,6 +291,9 @@ func TestReturnedInputsAreReplaced(t *testing.T) {
 		t.Errorf("after a refusal: %q, %v, phase %v", d.composer.Text(), d.returned, d.phase)
 	}
 	d.wants("16 inputs wait already")
+	d.types("enter")
+	d.happens(1, assistant.InferenceStarted{Model: "m"}, assistant.Failure{Error: "too many turns", Code: "max_turns", Text: "what was done"})
+	d.wants("what was done", "too many turns")
 }
 
 // U-TUI-6: a message that has waited is shown as sent when its run begins.
@@ -364,7 +367,8 @@ func TestRetryCountsDown(t *testing.T) {
 // one that was is, too.
 func TestRemainder(t *testing.T) {
 	t.Parallel()
-	for _, c := range [][3]string{{"", "all", "all"}, {"all", "all", ""}, {"all ", "all\n\n[claim check] x", "\n\n[claim check] x"}, {"other", "all", ""}} {
+	for _, c := range [][3]string{{"", "all", "all"}, {"all", "all", ""}, {"all ", "all\n\n[claim check] x", "\n\n[claim check] x"}, {"other", "all", ""},
+		{"the rest", "the start and the rest\n\n[goal check] y", "\n\n[goal check] y"}} {
 		if got := remainder(c[0], c[1]); got != c[2] {
 			t.Errorf("%q, %q: %q", c[0], c[1], got)
 		}

@@ -16,7 +16,7 @@ import (
 
 // seat is a person at a terminal emulator in which a scene runs.
 type seat struct {
-	t    *testing.T
+	t    testing.TB
 	tty  *os.File
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the terminal has nothing more to say
@@ -29,21 +29,30 @@ type seat struct {
 
 // sit starts a scene on a terminal of that size. The emulator answers questions, as
 // terminals do.
-func sit(t *testing.T, scene string, width, height int, env ...string) *seat {
+func sit(t testing.TB, scene string, width, height int, env ...string) *seat {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append([]string{"TUI_SCENE=" + scene, "TERM=xterm-256color", "LANG=C.UTF-8", "XTERM_VERSION=vt does not reflow", "PATH=" + os.Getenv("PATH")}, env...)
-	return sitWith(t, cmd, width, height)
+	return sitWith(t, sceneCommand(scene, env...), width, height, true)
 }
 
-func sitWith(t *testing.T, cmd *exec.Cmd, width, height int) *seat {
+func sceneCommand(scene string, env ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append([]string{"TUI_SCENE=" + scene, "TERM=xterm-256color", "LANG=C.UTF-8", "XTERM_VERSION=vt does not reflow", "PATH=" + os.Getenv("PATH")}, env...)
+	return cmd
+}
+
+// sitWith starts any command on a terminal, which answers questions or does not.
+func sitWith(t testing.TB, cmd *exec.Cmd, width, height int, answers bool) *seat {
 	t.Helper()
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &seat{t: t, tty: tty, cmd: cmd, done: make(chan struct{}), em: vt.NewEmulator(width, height), more: make(chan struct{}, 1)}
-	go io.Copy(tty, s.em)
+	if answers {
+		go io.Copy(tty, s.em)
+	} else {
+		go io.Copy(io.Discard, s.em)
+	}
 	go func() {
 		defer close(s.done)
 		buf := make([]byte, 32<<10)

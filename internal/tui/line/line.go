@@ -12,6 +12,7 @@ import (
 	"github.com/muesli/cancelreader"
 
 	"car/internal/assistant"
+	"car/internal/tui/safe"
 	"car/internal/tui/theme"
 )
 
@@ -41,6 +42,9 @@ type Config struct {
 	Command func(ctx context.Context, name, args string) (text string, ok bool, err error)
 	// Help is printed for /help.
 	Help []string
+	// Returned lists the texts that were not delivered; they are shown when the
+	// conversation says that there are some.
+	Returned func(ctx context.Context) []string
 	// Sent is told of every text that was accepted.
 	Sent func(ctx context.Context, text string)
 }
@@ -178,6 +182,11 @@ func (t *talk) event(ctx context.Context, e assistant.Event, typed <-chan string
 	case assistant.Notice:
 		t.lagged = t.lagged || b.Code == "lagged"
 		t.Print(e)
+		if t.Returned != nil && (b.Code == "inputs_returned" || b.Code == "inputs_waiting") {
+			for _, text := range t.Returned(ctx) {
+				t.Line("not delivered: " + safe.Line(text))
+			}
+		}
 	default:
 		t.Print(e)
 	}

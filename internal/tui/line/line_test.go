@@ -227,6 +227,7 @@ func TestEndOfInput(t *testing.T) {
 func TestClosedConversation(t *testing.T) {
 	t.Parallel()
 	talk := piped(t, func(c *Config) {
+		c.Returned = func(context.Context) []string { return []string{"do\x1b[2Jit"} }
 		c.Command = func(_ context.Context, name, args string) (string, bool, error) {
 			return "did " + name + args, name == "do", nil
 		}
@@ -234,6 +235,8 @@ func TestClosedConversation(t *testing.T) {
 	io.WriteString(talk.keys, "/do it\n/help\n")
 	talk.wait(t, "did doit")
 	talk.wait(t, "/quit leaves")
+	talk.emit(assistant.Notice{Code: "inputs_waiting", Text: "1 input waits"})
+	talk.wait(t, "not delivered: do\\x1b[2Jit")
 	close(talk.events)
 	if res := <-talk.end; !res.Closed {
 		t.Errorf("ended as %+v", res)
