@@ -48,6 +48,13 @@ func (r *run) attemptAll(ctx context.Context, i int) {
 	case known:
 		return
 	}
+	if why := r.prove(ctx, i); why != nil {
+		if again != nil {
+			again.Drop()
+		}
+		r.reject(i, *why)
+		return
+	}
 	r.remember(i, again, r.attempts(ctx, i))
 }
 
@@ -173,6 +180,7 @@ func (r *run) settleAttempt(i, n int, last dispatch.Attempt, allowedBy string) {
 		}
 	})
 	r.logOutcome(i, n, last)
+	r.tellEnded(i, last)
 	res := r.results[i]
 	if res.Status == ir.Failed && (a.FailureBehavior == ir.Abort || last.Terminal || last.Integrity) {
 		r.abortBy(a.ID)

@@ -41,6 +41,7 @@ func (r *run) end(ctx context.Context) {
 			r.breakWith(err)
 			return
 		}
+		r.tellKept(transitions)
 		r.log(eventlog.Event{Kind: eventlog.StateCommitted, Data: map[string]any{
 			"affected_actions": r.affected(transitions), "committed_changes": jsonValue(state.Changes(transitions)),
 			"changes_semantics": "committed_provisional_state_mutations", "proposal_digest": string(r.digest()),

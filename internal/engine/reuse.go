@@ -56,6 +56,7 @@ func (r *run) settleKnown(i int, output any, e eventlog.Event) {
 		e.Data["result_count"] = n
 	}
 	r.log(e)
+	r.tellReused(i, output)
 	r.finish(i)
 }
 

@@ -70,8 +70,10 @@ type run struct {
 	gaveUp    bool
 	// word is a person's answer to every question of this run, given beforehand.
 	word *admit.Decision
-	// nested is a run inside another's turn: it takes none and asks nobody.
-	nested bool
+	// nested is a run inside another's turn: it takes none. quiet asks nobody.
+	nested, quiet bool
+	// proofs are the checks of the open actions, by index (E-PIPE-11).
+	proofs map[int][]proof
 }
 
 // abortion is why the proposal's state goes back.
@@ -169,7 +171,7 @@ func (r *run) admission(generation int) admit.Options {
 	return admit.Options{
 		Session: r.opts.Session, Tenant: r.opts.Scope.TenantID, CallPrefix: r.opts.CallPrefix, Turn: r.opts.Turn,
 		RefuseAction: r.opts.Refusal == RefuseAction, Capabilities: r.opts.Capabilities,
-		Generation: generation, Precheck: r.precheck, Before: r.adm, AskNobody: r.nested, Word: r.word,
+		Generation: generation, Precheck: r.precheck, Before: r.adm, AskNobody: r.quiet, Word: r.word,
 	}
 }
 
@@ -200,6 +202,7 @@ func (r *run) together(ctx context.Context, indices []int) {
 	if len(open) == 0 {
 		return
 	}
+	r.admitChecks(ctx, open)
 	asked, err := r.asked(ctx, open)
 	if err != nil {
 		r.breakWith(err)
@@ -222,15 +225,15 @@ func (r *run) together(ctx context.Context, indices []int) {
 // a person who thinks holds up no other proposal. If state moved, what was
 // checked before is checked again (B-CONC-2).
 func (r *run) asked(ctx context.Context, open []int) (admit.Asked, error) {
-	if !r.adm.HasQuestions(open) {
+	if !r.adm.HasQuestions(open) && !r.checksAsk(open) {
 		return admit.Asked{}, nil
 	}
 	if r.nested {
-		return r.ask(ctx, open) // refuses them all, at once
+		return r.askAll(ctx, open) // refuses them all, at once
 	}
 	seen := r.rt.cfg.State.Revision()
 	r.rt.turns.give(r.shared)
-	asked, err := r.ask(ctx, open)
+	asked, err := r.askAll(ctx, open)
 	// The turn comes back even when ctx has ended: what was decided is still recorded.
 	if taken := r.rt.turns.take(context.WithoutCancel(ctx), r.shared); taken != nil {
 		return asked, errors.Join(err, taken)
@@ -241,6 +244,33 @@ func (r *run) asked(ctx context.Context, open []int) (admit.Asked, error) {
 		}
 	}
 	return asked, err
+}
+
+// askAll puts the questions of the checks, then those of what they guard. A person
+// who changes a call changes what guards it too.
+func (r *run) askAll(ctx context.Context, open []int) (admit.Asked, error) {
+	asked, err := r.askChecks(ctx, open)
+	if err != nil || asked.Stop {
+		r.rejectOpen(open, asked)
+		return asked, err
+	}
+	before := r.adm
+	if asked, err = r.ask(ctx, open); err != nil || asked.Stop || r.adm == before {
+		return asked, err
+	}
+	r.admitChecks(ctx, open)
+	return r.askChecks(ctx, open)
+}
+
+// rejectOpen refuses what nobody got to answer.
+func (r *run) rejectOpen(open []int, asked admit.Asked) {
+	for _, i := range open {
+		reason := "nobody answered"
+		if asked.Stop {
+			reason = asked.Reason
+		}
+		r.adm.Reject(i, admit.Rejection{Stage: admit.StageApproval, Event: eventlog.ActionRejected, Reason: reason})
+	}
 }
 
 // checkState judges what the action at index i needs of state, as it is now.

@@ -283,7 +283,7 @@ func TestGatesFailClosed(t *testing.T) {
 		if whole == nil || whole.Reason != name+" (gate: g)" {
 			t.Errorf("%s: %+v", name, whole)
 		}
-		if len(b.events) != 2 || b.events[0].Data["decision"] != "reject" || b.events[1].Data["decision"] != "allow" {
+		if len(b.events) != 3 || b.events[0].Data["gate"] != "permission_tiers" || b.events[1].Data["decision"] != "reject" || b.events[2].Data["decision"] != "allow" {
 			t.Errorf("%s: logged %+v", name, b.events)
 		}
 	}

@@ -176,6 +176,7 @@ const (
 	StageAdmission          Stage = "admission"
 	StageApproval           Stage = "approval"
 	StageIntent             Stage = "intent"
+	StageProjectGate        Stage = "project_gate"
 )
 
 // Admission is a proposal on its way: what is refused, what is open, what was
@@ -200,6 +201,7 @@ type item struct {
 	judgement  policy.Judgement
 	rejection  *Rejection
 	questions  []question
+	checks     []Check
 	yes        *yes
 }
 
@@ -229,6 +231,9 @@ func (a *Admission) RunsProcess(i int) bool {
 	e := a.items[i].effects
 	return e.Shell.Text != "" || e.Program != nil
 }
+
+// Checks have to succeed, in their order, before the action at index i may run.
+func (a *Admission) Checks(i int) []Check { return a.items[i].checks }
 
 // Spec is what the tool of the action at index i says of itself; zero for a state action.
 func (a *Admission) Spec(i int) tool.Spec { return a.items[i].spec }

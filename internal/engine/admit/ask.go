@@ -11,10 +11,15 @@ import (
 	"car/internal/engine/ir"
 )
 
+// gatePolicy is the name of policy's own questions in refusals.
+const gatePolicy = "policy"
+
 // yes is an approval bound to exactly what was shown.
 type yes struct {
 	by      string
 	preview ir.Digest
+	// to are the questions that it answers.
+	to []question
 }
 
 // Asked is what came of a level's questions beside the actions' own fates.
@@ -84,11 +89,13 @@ func (adm *Admission) prepare(ctx context.Context, i int) (pending, bool, error)
 		adm.refuseApproval(i, fmt.Sprintf("cannot read session grants: %v", err))
 		return pending{}, false, nil
 	}
-	if granted {
-		it.yes = &yes{by: "grant:" + string(digest[:12])}
+	policyOnly := !slices.ContainsFunc(it.questions, func(q question) bool { return q.gate != gatePolicy })
+	if granted && policyOnly {
+		it.yes = &yes{by: "grant:" + string(digest[:12]), to: it.questions}
 		return pending{}, false, adm.logApproval(i, row.ID, digest, Decision{Kind: AllowSession, By: it.yes.by}, true)
 	}
-	// Policy's questions are filed under the scope itself; a gate's have their own fingerprint.
+	// Policy's questions are filed under the scope itself; a gate's have their own
+	// fingerprint, and no earlier word about the call answers them.
 	known, err := adm.decided(ctx, string(digest))
 	switch {
 	case err != nil:
@@ -96,9 +103,9 @@ func (adm *Admission) prepare(ctx context.Context, i int) (pending, bool, error)
 	case known != nil && !known.Approved:
 		adm.refuseApproval(i, fmt.Sprintf("rejected by operator (gate: policy; fingerprint: %s)", digest))
 		return pending{}, false, nil
-	case known != nil && !slices.ContainsFunc(it.questions, func(q question) bool { return q.gate != "policy" }):
-		it.yes = &yes{by: "ledger:" + string(digest[:12])}
-		return pending{}, false, adm.logApplied(i, "policy", *known)
+	case known != nil && policyOnly:
+		it.yes = &yes{by: "ledger:" + string(digest[:12]), to: it.questions}
+		return pending{}, false, adm.logApplied(i, gatePolicy, *known)
 	}
 	request, err := adm.request(ctx, i, row, digest)
 	if err != nil {
@@ -174,7 +181,7 @@ func (adm *Admission) unanswered(p pending) string {
 	var parts []string
 	for _, q := range adm.items[p.index].questions {
 		fingerprint := q.fingerprint
-		if q.gate == "policy" {
+		if q.gate == gatePolicy {
 			fingerprint = string(p.request.ScopeDigest)
 		}
 		parts = append(parts, fmt.Sprintf("requires human approval (gate: %s; %s); approve fingerprint '%s' then re-run", q.gate, q.reason, fingerprint))
@@ -203,7 +210,7 @@ func (adm *Admission) settle(ctx context.Context, asked []pending, decisions []D
 		}
 		switch {
 		case allowed:
-			adm.items[p.index].yes = &yes{by: "person:" + d.By, preview: p.request.PreviewDigest}
+			adm.items[p.index].yes = &yes{by: "person:" + d.By, preview: p.request.PreviewDigest, to: adm.items[p.index].questions}
 		case d.Kind == Edit:
 			out.Edits[p.index] = d.Parameters
 		default:

@@ -34,11 +34,17 @@ type Gate interface {
 // not change it.
 type View struct {
 	Session  string
+	Tenant   string
 	Proposal ir.Proposal
 	// Judged holds policy's judgement by action, for the actions that are still open.
 	Judged map[ir.ActionID]policy.Judgement
 	// Effects holds what each open tool call declared.
 	Effects map[ir.ActionID]tool.Effects
+	// Sources say who the tool of an open action comes from.
+	Sources map[ir.ActionID]ir.ToolSource
+	// Key is where the store keeps a key that an action names; the actions of a tenant
+	// have their own.
+	Key func(a ir.Action, key string) string
 }
 
 // Opinion is what a gate says. The zero value rejects the whole proposal.
@@ -49,6 +55,21 @@ type Opinion struct {
 	Reason  string
 	// Escalations are the questions of an Ask.
 	Escalations []Escalation
+	// Checks have to succeed before an action that is not rejected may run.
+	Checks []Check
+}
+
+// Check is a call that proves something before an action runs (E-PIPE-11). The
+// engine makes an action of it, judged, asked, ticketed and recorded like any other;
+// one that needs full access proves nothing.
+type Check struct {
+	// Action is the one it guards.
+	Action ir.ActionID
+	// Name is what people call it; Text is what it runs, for the receipt.
+	Name       string
+	Text       string
+	Tool       string
+	Parameters map[string]any
 }
 
 // Escalation is a question about some actions that a person may answer.

@@ -13,49 +13,109 @@ import (
 	"car/internal/engine/tool"
 )
 
+// The gates whose place is fixed (G-GATE-2).
+const (
+	// StaticVerification comes first: what is malformed is not worth a question.
+	StaticVerification = "static_verification"
+	// PermissionTiers is the name that policy's own questions are logged under.
+	PermissionTiers = "permission_tiers"
+)
+
 // runGates is step 8: every gate gives its opinion and every opinion is logged,
 // allow included (E-PIPE-3, G-GATE-1).
 func (a *Admitter) runGates(ctx context.Context, adm *Admission) (*Admission, *Rejection, error) {
-	adm.askPolicy()
+	tiers := adm.askPolicy()
+	gates := a.inForce()
+	if len(gates) == 0 {
+		return adm, nil, nil
+	}
+	place := 0
+	if gates[0].Name() == StaticVerification {
+		place = 1
+	}
 	var whole *Rejection
 	view := adm.view()
-	for _, g := range a.inForce() {
-		opinion := a.consult(ctx, g, view)
-		if err := a.logGate(adm, g.Name(), opinion); err != nil {
-			return adm, nil, err
-		}
-		switch opinion.Verdict {
-		case policy.Allow:
-		case policy.Ask:
-			if err := adm.escalate(ctx, g.Name(), opinion); err != nil {
+	for k := range len(gates) + 1 {
+		if k == place {
+			if err := a.logGate(adm, PermissionTiers, tiers); err != nil {
 				return adm, nil, err
 			}
-		default:
-			if r := adm.block(g.Name(), opinion); r != nil && whole == nil {
-				whole = r
-			}
+		}
+		if k == len(gates) {
+			break
+		}
+		refused, err := a.hear(ctx, adm, gates[k], view)
+		if err != nil {
+			return adm, nil, err
+		}
+		if whole == nil {
+			whole = refused
 		}
 	}
+	adm.dropOutgrown()
 	return adm, whole, nil
 }
 
-// askPolicy turns policy's own asks into questions, so that they are put with the gates'.
-func (adm *Admission) askPolicy() {
+// hear takes one gate's opinion into an admission. A rejection refuses the whole proposal.
+func (a *Admitter) hear(ctx context.Context, adm *Admission, g Gate, v View) (*Rejection, error) {
+	opinion := a.consult(ctx, g, v)
+	if err := a.logGate(adm, g.Name(), opinion); err != nil {
+		return nil, err
+	}
+	for _, c := range opinion.Checks {
+		for i := range adm.items {
+			if adm.items[i].action.ID == c.Action {
+				adm.items[i].checks = append(adm.items[i].checks, c)
+			}
+		}
+	}
+	switch opinion.Verdict {
+	case policy.Allow:
+		return nil, nil
+	case policy.Ask:
+		return nil, adm.escalate(ctx, g.Name(), opinion)
+	default:
+		return adm.block(g.Name(), opinion), nil
+	}
+}
+
+// askPolicy turns policy's own asks into questions, so that they are put with the
+// gates', and says what came of it in the words of a gate.
+func (adm *Admission) askPolicy() Opinion {
+	o := Opinion{Verdict: policy.Allow}
+	var asks []string
 	for i := range adm.items {
 		it := &adm.items[i]
 		if it.rejection == nil && it.judgement.Verdict == policy.Ask {
-			it.questions = append(it.questions, question{gate: "policy", reason: it.judgement.Message()})
+			it.questions = append(it.questions, question{gate: gatePolicy, reason: it.judgement.Message()})
+			asks = append(asks, string(it.action.ID))
+		}
+	}
+	if len(asks) > 0 {
+		o.Verdict, o.Reason = policy.Ask, "asks about "+strings.Join(asks, ", ")
+	}
+	return o
+}
+
+// dropOutgrown takes back a yes of an earlier generation where the gates now ask
+// something that it did not answer.
+func (adm *Admission) dropOutgrown() {
+	for i := range adm.items {
+		it := &adm.items[i]
+		if it.yes != nil && slices.ContainsFunc(it.questions, func(q question) bool { return !slices.Contains(it.yes.to, q) }) {
+			it.yes = nil
 		}
 	}
 }
 
 func (adm *Admission) view() View {
-	v := View{Session: adm.opts.Session, Proposal: adm.proposal,
-		Judged: make(map[ir.ActionID]policy.Judgement), Effects: make(map[ir.ActionID]tool.Effects)}
-	for _, it := range adm.items {
+	v := View{Session: adm.opts.Session, Tenant: adm.opts.Tenant, Proposal: adm.proposal, Key: adm.key,
+		Judged: make(map[ir.ActionID]policy.Judgement), Effects: make(map[ir.ActionID]tool.Effects), Sources: make(map[ir.ActionID]ir.ToolSource)}
+	for i, it := range adm.items {
 		if it.rejection == nil {
 			v.Judged[it.action.ID] = it.judgement
 			v.Effects[it.action.ID] = it.effects
+			v.Sources[it.action.ID] = adm.Source(i)
 		}
 	}
 	return v

@@ -10,6 +10,7 @@ import (
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/policy"
+	"car/internal/engine/state"
 	"car/internal/engine/tool"
 )
 
@@ -57,7 +58,7 @@ func (adm *Admission) inherit(i int) bool {
 		return false
 	}
 	adm.items[i] = before.items[i]
-	adm.items[i].questions = nil
+	adm.items[i].questions, adm.items[i].checks = nil, nil
 	return true
 }
 
@@ -141,8 +142,8 @@ func (adm *Admission) check(i int) {
 }
 
 // CheckState refuses the action at index i if state does not let it run now:
-// preconditions, declared dependencies, require_state rules and what the rules
-// added at run time say against it (E-EXEC-2).
+// preconditions, declared dependencies, require_state rules, what the rules added at
+// run time and the gates that judge by what has happened say against it (E-EXEC-2).
 func (adm *Admission) CheckState(i int, get func(key string) (any, bool), added []policy.Violation) {
 	it := &adm.items[i]
 	var reasons []string
@@ -161,7 +162,8 @@ func (adm *Admission) CheckState(i int, get func(key string) (any, bool), added 
 		adm.Reject(i, Rejection{Stage: StageValidation, Reason: strings.Join(reasons, "; "), Event: eventlog.ActionRejected})
 		return
 	}
-	if v := append(adm.by.cfg.Judge.CheckState(it.action, get), added...); len(v) > 0 {
+	v := append(adm.by.cfg.Judge.CheckState(it.action, get), added...)
+	if v = append(v, adm.by.would(adm.Happening(i, Started))...); len(v) > 0 {
 		adm.Reject(i, policyRejection(policy.Judgement{Violations: v}))
 	}
 }
@@ -245,6 +247,14 @@ func (adm *Admission) call(it *item, attempt int) tool.Call {
 		CallID: adm.opts.CallPrefix + string(it.action.ID), Session: adm.opts.Session, Tenant: adm.opts.Tenant, Turn: adm.opts.Turn, Attempt: attempt,
 		Timeout: timeoutOf(it), ExpectedEffects: it.action.ExpectedEffects, Returns: it.spec.Returns, Mode: it.action.InvocationMode,
 	}
+}
+
+// key is where the store keeps a key that an action names (E-SESS-2, E-SESS-3).
+func (adm *Admission) key(a ir.Action, key string) string {
+	if a.Type == ir.ToolCall {
+		return key
+	}
+	return state.TenantKey(adm.opts.Tenant, key)
 }
 
 // refuses says why the capabilities forbid an action, or nothing.

@@ -20,6 +20,8 @@ import (
 // Office redeems tickets; it is the Admitter that issued them.
 type Office interface {
 	Redeem(t admit.Ticket) (admit.Grant, error)
+	// Enter is the last word before the hand moves; an error refuses it (G-TRACE-2).
+	Enter(g admit.Grant) error
 }
 
 // Config makes a Dispatcher.
@@ -180,12 +182,25 @@ func (d *Dispatcher) stillAsApproved(ctx context.Context, g admit.Grant) error {
 }
 
 // begin writes what must stand before the hand moves: the intent row, then the log.
+// Between the two the gates that judge by what has happened have the last word.
 func (d *Dispatcher) begin(ctx context.Context, g admit.Grant) error {
 	if g.Row != nil {
 		if err := d.cfg.Recorder.BeforeDispatch(ctx, *g.Row); err != nil {
 			return err
 		}
 	}
+	err := d.cfg.Office.Enter(g)
+	if err == nil {
+		err = d.logIntent(g)
+	}
+	if err != nil && g.Row != nil {
+		gone := approval.Outcome{Reason: "never started: " + err.Error()}
+		err = errors.Join(err, d.cfg.Recorder.AfterDispatch(context.WithoutCancel(ctx), g.Row.ID, gone))
+	}
+	return err
+}
+
+func (d *Dispatcher) logIntent(g admit.Grant) error {
 	data := map[string]any{"attempt": float64(g.Attempt), "tier": g.Judgement.Tier.Needed().String(),
 		"reversibility": g.Judgement.Reversibility.String(), "allowed_by": g.AllowedBy}
 	if g.Tool != nil {
@@ -203,16 +218,13 @@ func (d *Dispatcher) begin(ctx context.Context, g admit.Grant) error {
 	if g.Effects.Program != nil {
 		data["program"] = true
 	}
-	_, err := d.cfg.Log.Append(eventlog.Event{Kind: eventlog.ActionExecuting, ProposalID: g.Proposal, ActionID: g.Action.ID, Data: data})
-	if err == nil {
-		return nil
+	if facts := g.Judgement.Record(); facts != nil {
+		data["facts"] = facts
 	}
-	err = fmt.Errorf("log the intent: %w", err)
-	if g.Row != nil {
-		gone := approval.Outcome{Reason: "never started: " + err.Error()}
-		err = errors.Join(err, d.cfg.Recorder.AfterDispatch(context.WithoutCancel(ctx), g.Row.ID, gone))
+	if _, err := d.cfg.Log.Append(eventlog.Event{Kind: eventlog.ActionExecuting, ProposalID: g.Proposal, ActionID: g.Action.ID, Data: data}); err != nil {
+		return fmt.Errorf("log the intent: %w", err)
 	}
-	return err
+	return nil
 }
 
 // finish writes the outcome row; also after ctx has ended, since it happened.

@@ -134,3 +134,25 @@ func TestDeletes(t *testing.T) {
 		t.Error("code that policy cannot read counts as decided")
 	}
 }
+
+// G-TRACE-2: what a log keeps of an action reads back as what rules need, bounded.
+func TestRecordedFacts(t *testing.T) {
+	t.Parallel()
+	p := factsHouse(t)
+	for _, command := range []string{"cd src && git push", "cat s*/db.yaml > out.txt", "curl http://h.example/", "python x.py", "true"} {
+		j := judged(p, "shell", "command", command)
+		got := RecordedFacts(j.Record())
+		if len(got.Programs) != len(j.Programs) || !reflect.DeepEqual(got.Programs[0].Words, j.Programs[0].Words) || got.Programs[0].Class != j.Programs[0].Class ||
+			!reflect.DeepEqual(got.Reads, j.Reads) || !reflect.DeepEqual(got.Targets, j.Targets) || !reflect.DeepEqual(got.Hosts, j.Hosts) ||
+			got.Network != j.Network || got.Undecided != j.Undecided {
+			t.Errorf("%s: %+v came back as %+v", command, j, got)
+		}
+	}
+	many := judged(p, "shell", "command", strings.Repeat("cat a"+strings.Repeat("b", 500)+"; ", 90))
+	if got := RecordedFacts(many.Record()); len(got.Programs) != 64 || len(got.Programs[0].Words[1]) != 160 || !got.Undecided {
+		t.Errorf("%d programs, undecided %v", len(got.Programs), got.Undecided)
+	}
+	if judged(p, "calculate", "expression", "1").Record() != nil {
+		t.Error("a call without facts has a record")
+	}
+}
