@@ -46,7 +46,7 @@ func (h *house) secrets() []string {
 	for _, v := range h.app.env.vars {
 		name, value, _ := strings.Cut(v, "=")
 		if h.withheld(name) && !strings.Contains(value, "://") {
-			values = append(values, value)
+			values = append(values, strings.TrimSpace(value)) // as it is used
 		}
 	}
 	for _, p := range h.project.Settings.Providers {

@@ -105,7 +105,7 @@ func (a *app) doIn(ctx context.Context, h *house, o doOptions, p prompt) error {
 	if closing != nil {
 		h.notice(closing.Error())
 	}
-	return a.report(h, t, o, outcome)
+	return a.report(h, t, o, outcome, codeOfCause(context.Cause(ctx)))
 }
 
 func (a *app) storyFor(o doOptions) story {
@@ -119,9 +119,13 @@ func (a *app) storyFor(o doOptions) story {
 	}
 }
 
-// report leaves the answer on stdout and turns the outcome into the exit code.
-func (a *app) report(h *house, t *task, o doOptions, outcome assistant.Outcome) error {
+// report leaves the answer on stdout and turns the outcome into the exit code. A run
+// that was ended from outside has the code of what ended it, in the document too.
+func (a *app) report(h *house, t *task, o doOptions, outcome assistant.Outcome, ended exitCode) error {
 	code := exitCode(assistant.ExitCode(outcome))
+	if ended != exitDone {
+		code = ended
+	}
 	switch o.format {
 	case formatJSON:
 		if err := writeJSONLine(o.out, documentOf(t.log, t.sandbox(), o.task.check, code)); err != nil {

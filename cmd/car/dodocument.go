@@ -43,7 +43,10 @@ type document struct {
 	CostUSD    *float64         `json:"cost_usd"`
 	Completion map[string]any   `json:"completion,omitempty"`
 	Denied     int              `json:"denied"`
-	ExitCode   int              `json:"exit_code"`
+	// Refused are the effects that were denied and not achieved otherwise; with any,
+	// a run that finished exits 3 (B041).
+	Refused  []assistant.Refusal `json:"refused,omitempty"`
+	ExitCode int                 `json:"exit_code"`
 }
 
 type docReceipts struct {
@@ -89,7 +92,7 @@ func documentOf(r *runLog, box docSandbox, check string, code exitCode) document
 	}
 	switch end := r.end.(type) {
 	case assistant.Done:
-		d.Status = "success"
+		d.Status, d.Refused = "success", end.Refused
 		d.summarise(r, end.Text)
 	case assistant.Failure:
 		d.Code = end.Code

@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // childMark is set in the environment of everything that `car` starts. A `car`
@@ -52,9 +54,9 @@ func readEnvironment() (environment, error) {
 		editor:     firstOf(os.Getenv("VISUAL"), os.Getenv("EDITOR")),
 		child:      os.Getenv(childMark) != "",
 		keys: providerKeys{
-			anthropicKey: os.Getenv("ANTHROPIC_API_KEY"), anthropicToken: os.Getenv("ANTHROPIC_AUTH_TOKEN"),
-			anthropicURL: os.Getenv("ANTHROPIC_BASE_URL"),
-			openaiKey:    os.Getenv("OPENAI_API_KEY"), openaiURL: os.Getenv("OPENAI_BASE_URL"),
+			anthropicKey: strings.TrimSpace(os.Getenv("ANTHROPIC_API_KEY")), anthropicToken: strings.TrimSpace(os.Getenv("ANTHROPIC_AUTH_TOKEN")),
+			anthropicURL: strings.TrimSpace(os.Getenv("ANTHROPIC_BASE_URL")),
+			openaiKey:    strings.TrimSpace(os.Getenv("OPENAI_API_KEY")), openaiURL: strings.TrimSpace(os.Getenv("OPENAI_BASE_URL")),
 		},
 		vars: os.Environ(),
 	}
@@ -69,6 +71,17 @@ func readEnvironment() (environment, error) {
 		e.carHome = filepath.Join(e.home, ".car")
 	}
 	return e, nil
+}
+
+// check refuses keys that no header can carry: a line break in one is a file that
+// was pasted badly, and a server would only be asked in vain (U-CLI-4).
+func (k providerKeys) check() error {
+	for name, value := range map[string]string{"ANTHROPIC_API_KEY": k.anthropicKey, "ANTHROPIC_AUTH_TOKEN": k.anthropicToken, "OPENAI_API_KEY": k.openaiKey} {
+		if strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) }) {
+			return usageError(fmt.Errorf("%s holds a control character, such as a line break: set it again without", name))
+		}
+	}
+	return nil
 }
 
 // state returns $CAR_HOME, made 0700, or says which setting is missing.

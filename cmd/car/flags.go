@@ -3,8 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"car/internal/engine/ir"
 )
@@ -48,6 +51,31 @@ func (o *houseOptions) settle() error {
 	}
 	if o.window < 0 {
 		return usageError(fmt.Errorf("--context-window: %d is not a number of tokens", o.window))
+	}
+	return nil
+}
+
+// understood holds what pflag and cobra let through: a flag that was given nothing,
+// as `--until "$CHECK"` with an unset variable is, and a limit that limits nothing.
+// Neither may mean the default, which would be a run without its check (P-GUARD-6).
+// Flags that exclude each other are looked at here too, while that is still an
+// error of usage.
+func understood(cmd *cobra.Command) error {
+	var errs []error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		value := f.Value.String()
+		switch n, err := strconv.ParseInt(value, 10, 64); {
+		case strings.HasPrefix(f.Value.Type(), "int") && err == nil && n < 1:
+			errs = append(errs, fmt.Errorf("--%s: %d is not a number of anything; leave the flag out for the default", f.Name, n))
+		case f.Value.Type() == "string" && strings.TrimSpace(value) == "":
+			errs = append(errs, fmt.Errorf("--%s is empty; leave the flag out, or give it a value", f.Name))
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return usageError(err, cmd.CommandPath()+" --help")
+	}
+	if err := cmd.ValidateFlagGroups(); err != nil {
+		return usageError(err, cmd.CommandPath()+" --help")
 	}
 	return nil
 }

@@ -92,15 +92,26 @@ func (m *models) Configured(ctx context.Context) ([]assistant.Choice, error) {
 // that can not be read, a provider that is mis-stated. A key that is missing is
 // not wrong with the choice; the run ends by asking for it.
 func (m *models) check() error {
+	if err := m.env.keys.check(); err != nil {
+		return err
+	}
 	spec, _ := m.choice()
 	for _, spec := range append([]string{spec}, m.settings.Model.Fallback.V...) {
 		name, model := m.split(spec)
 		if name == "" {
-			continue
+			if spec == "" {
+				continue
+			}
+			return usageError(m.unserved(spec), "car models")
 		}
+		var missing *llm.Error
 		var coded *exitError
-		if _, err := m.provider(name, model); errors.As(err, &coded) {
+		switch _, err := m.provider(name, model); {
+		case err == nil || errors.As(err, &missing):
+		case errors.As(err, &coded):
 			return err
+		default: // an address that is none
+			return usageError(err)
 		}
 	}
 	return nil
@@ -117,8 +128,7 @@ func (m *models) offered() []localServer {
 func (m *models) Named(ctx context.Context, spec string) (assistant.Choice, error) {
 	name, model := m.split(spec)
 	if name == "" {
-		return assistant.Choice{}, &llm.Error{Kind: llm.KindModelNotFound, Message: fmt.Sprintf("nobody knows which provider serves %q", spec),
-			Hint: "name it as provider/model; providers are " + strings.Join(m.providerNames(), ", ")}
+		return assistant.Choice{}, m.unserved(spec)
 	}
 	p, err := m.provider(name, model)
 	if err != nil {
@@ -133,6 +143,12 @@ func (m *models) Named(ctx context.Context, spec string) (assistant.Choice, erro
 		}
 	}
 	return m.describe(assistant.Choice{Provider: p, Model: model}, name)
+}
+
+// unserved is a model that no provider is known for.
+func (m *models) unserved(spec string) error {
+	return &llm.Error{Kind: llm.KindModelNotFound, Message: fmt.Sprintf("nobody knows which provider serves %q", spec),
+		Hint: "name it as provider/model; providers are " + strings.Join(m.providerNames(), ", ")}
 }
 
 // split takes a text apart into a provider and the provider's own name of a model,

@@ -21,6 +21,9 @@ func newRootCommand(a *app) *cobra.Command {
 		Example:       "  car do \"fix the failing test\"\n  git diff | car do \"review this\" -\n  car do --demo",
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := understood(cmd); err != nil {
+				return err
+			}
 			a.reached = true
 			return a.refuseChild(cmd)
 		},
@@ -38,7 +41,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetOut(a.io.out)
 	root.SetErr(a.io.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newChatCommand(a), newDoCommand(a), newGoalCommand(a), newRunCommand(a), newUndoCommand(a), newUndoCommand(a), newEventsCommand(a), newSessionsCommand(a), newLogCommand(a), newDoctorCommand(a), newModelsCommand(a), newPolicyCommand(a), newApprovalsCommand(a), newRedactCommand(a), newTrustCommand(a), newInitCommand(a), newVersionCommand(), newExitCodesTopic())
+	root.AddCommand(newChatCommand(a), newDoCommand(a), newGoalCommand(a), newRunCommand(a), newUndoCommand(a), newEventsCommand(a), newSessionsCommand(a), newLogCommand(a), newDoctorCommand(a), newModelsCommand(a), newPolicyCommand(a), newApprovalsCommand(a), newRedactCommand(a), newTrustCommand(a), newInitCommand(a), newVersionCommand(), newExitCodesTopic())
 	root.InitDefaultCompletionCmd()
 	return root
 }

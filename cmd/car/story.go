@@ -167,13 +167,27 @@ func (s *jsonStory) tell(e assistant.Event) {
 		s.write(storyLine{Type: "goal_evaluated", Phase: "check", Message: b.Reason, Data: map[string]any{"iteration": b.Iteration, "met": b.Met, "grounded": b.Grounded}})
 	case assistant.Done:
 		s.text()
-		s.write(storyLine{Type: "completed", Phase: "end", Message: "the run ended well"})
+		s.write(completion(b))
 	case assistant.Failure:
 		s.text()
 		s.write(storyLine{Type: "failed", Phase: "end", Message: b.Error, Data: map[string]any{"code": b.Code}})
 	case assistant.AuthRequired:
 		s.write(storyLine{Type: "failed", Phase: "end", Message: b.Message, Data: map[string]any{"code": b.Reason, "help": b.Help}})
 	}
+}
+
+// completion is the line of a run that finished: it says "well" only where nothing
+// stands against it (P-TRUE-1).
+func completion(d assistant.Done) storyLine {
+	line := storyLine{Type: "completed", Phase: "end", Message: "the run ended well"}
+	switch {
+	case d.GoalUnevaluated:
+		line.Message = "the run ended, and its goal is not verified"
+	case len(d.Refused) > 0:
+		line.Message = "the run ended, and effects were refused that nothing else achieved"
+		line.Data = map[string]any{"refused": d.Refused}
+	}
+	return line
 }
 
 func (s *jsonStory) text() {

@@ -197,11 +197,13 @@ type ToolReceipt struct {
 	Brief  string `json:"brief"`
 }
 
-// Done ends a run that finished.
+// Done ends a run that finished. Refused are the effects that were not allowed and
+// not achieved otherwise: with any, the run finished and its work did not (D-22).
 type Done struct {
-	Text            string `json:"text"`
-	FinishReason    string `json:"finish_reason,omitempty"`
-	GoalUnevaluated bool   `json:"goal_unevaluated,omitempty"`
+	Text            string    `json:"text"`
+	FinishReason    string    `json:"finish_reason,omitempty"`
+	GoalUnevaluated bool      `json:"goal_unevaluated,omitempty"`
+	Refused         []Refusal `json:"refused,omitempty"`
 }
 
 // Failure ends a run that did not finish; its wire kind is "error". Code is one

@@ -64,7 +64,12 @@ func (c *Conversation) conclude(ctx context.Context, r *run, end Body) {
 	r.saveEnd(ctx, end)
 	undelivered := !c.delivered[r.input.id]
 	clear(c.delivered)
-	c.release(ctx, r.outcome(end), canceled || undelivered)
+	outcome := r.outcome(end)
+	if done, ok := end.(Done); ok { // the event says itself what its exit code will (P-TRUE-1)
+		done.Refused = outcome.Refused
+		end = done
+	}
+	c.release(ctx, outcome, canceled || undelivered)
 	c.emit(report)
 	c.emit(end)
 }
