@@ -1,84 +1,103 @@
 package schema
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"car/internal/engine/verify/report"
 )
 
-// leaf is one finding of the library in our words (V-SCHEMA-2).
+// leaf is one finding of the library in our words (V-SCHEMA-2). path is a JSON
+// pointer without the first slash.
 type leaf struct{ path, keyword, text string }
+
+// sortLeaves orders findings by place and keyword; the text settles what the
+// library found in the order of a map.
+func sortLeaves(leaves []leaf) {
+	slices.SortStableFunc(leaves, func(a, b leaf) int {
+		return strings.Compare(a.path+"\x00"+a.keyword+"\x00"+a.text, b.path+"\x00"+b.keyword+"\x00"+b.text)
+	})
+}
 
 // collect walks the library's tree to its leaves. Alternatives are one finding.
 func collect(e *jsonschema.ValidationError, params map[string]any) []leaf {
 	switch k := e.ErrorKind.(type) {
-	case *kind.AnyOf, *kind.OneOf:
-		return []leaf{alternatives(e, params)}
-	case *kind.AdditionalProperties:
+	case *kind.AnyOf:
+		return []leaf{alternatives(e, "anyOf", params)}
+	case *kind.OneOf:
+		if len(k.Subschemas) > 0 {
+			p := pointer(e.InstanceLocation...)
+			return []leaf{{p, "oneOf", subject(p) + " matches more than one of its alternatives"}}
+		}
+		return []leaf{alternatives(e, "oneOf", params)}
+	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
 		var leaves []leaf
-		for _, name := range k.Properties {
-			p := join(e.InstanceLocation, name)
-			leaves = append(leaves, leaf{p, "additionalProperties", fmt.Sprintf("unknown parameter '%s'", p)})
+		for _, cause := range e.Causes {
+			leaves = append(leaves, collect(cause, params)...)
 		}
 		return leaves
-	}
-	if len(e.Causes) == 0 {
+	default:
 		return leafOf(e, params)
 	}
-	var leaves []leaf
-	for _, cause := range e.Causes {
-		leaves = append(leaves, collect(cause, params)...)
-	}
-	return leaves
 }
 
 // alternatives names the closest of several that do not match: fewest leaves, then the first.
-func alternatives(e *jsonschema.ValidationError, params map[string]any) leaf {
-	path := strings.Join(e.InstanceLocation, "/")
+func alternatives(e *jsonschema.ValidationError, keyword string, params map[string]any) leaf {
+	path := pointer(e.InstanceLocation...)
 	closest := ""
 	fewest := -1
 	for _, cause := range e.Causes {
 		leaves := collect(cause, params)
+		sortLeaves(leaves)
 		if len(leaves) > 0 && (fewest < 0 || len(leaves) < fewest) {
 			fewest, closest = len(leaves), leaves[0].text
 		}
 	}
-	text := fmt.Sprintf("parameter '%s' matches none of its %d alternatives", path, len(e.Causes))
+	text := fmt.Sprintf("%s matches none of its %d alternatives", subject(path), len(e.Causes))
 	if closest != "" {
 		text += "; closest: " + closest
 	}
-	return leaf{path, "anyOf", text}
+	return leaf{path, keyword, text}
 }
 
 // leafOf gives a leaf its sentence. No value of the call appears in it.
 func leafOf(e *jsonschema.ValidationError, params map[string]any) []leaf {
-	path := strings.Join(e.InstanceLocation, "/")
+	path := pointer(e.InstanceLocation...)
 	one := func(keyword, format string, args ...any) []leaf {
-		return []leaf{{path, keyword, fmt.Sprintf("parameter '%s' ", path) + fmt.Sprintf(format, args...)}}
+		return []leaf{{path, keyword, subject(path) + " " + fmt.Sprintf(format, args...)}}
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		return one("type", "has wrong type: expected %s, got %s", strings.Join(k.Want, "|"), typeOf(at(params, e.InstanceLocation)))
 	case *kind.Required:
-		return missing(path, k.Missing)
+		return missing(e.InstanceLocation, k.Missing)
+	case *kind.AdditionalProperties:
+		return unknown(e.InstanceLocation, k.Properties)
 	case *kind.Enum:
 		return one("enum", "must be one of %s", enumWords(k.Want))
 	case *kind.Const:
-		return one("const", "must be %s", jsonText(k.Want))
+		return one("const", "must be %s", report.ClipValue(k.Want))
 	case *kind.Pattern:
-		return one("pattern", "must match pattern '%s'", k.Want)
+		return one("pattern", "must match pattern '%s'", report.Clip(k.Want))
 	case *kind.Format:
-		return one("format", "must be a valid %s", k.Want)
+		return one("format", "must be a valid %s", report.Clip(k.Want))
 	case *kind.FalseSchema:
 		return one("false", "is not allowed")
 	case *kind.DependentRequired:
-		return dependent(path, k.Prop, k.Missing)
+		return dependent(e.InstanceLocation, k.Prop, k.Missing)
+	case *kind.Dependency:
+		return dependent(e.InstanceLocation, k.Prop, k.Missing)
 	case *kind.Not:
-		return one("not", "matches none of its 1 alternatives")
+		return one("not", "matches what its schema rules out")
+	case *kind.PropertyNames:
+		// The library does not keep the place of a name past its siblings; the name says enough.
+		name := report.Clip(k.Property)
+		return []leaf{{name, "propertyNames", fmt.Sprintf("parameter name '%s' violates propertyNames", name)}}
 	default:
 		if text := boundText(e.ErrorKind); text != "" {
 			return one(keywordOf(e), "%s", text)
@@ -91,15 +110,15 @@ func leafOf(e *jsonschema.ValidationError, params map[string]any) []leaf {
 func boundText(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Minimum:
-		return "must be >= " + k.Want.RatString()
+		return "must be >= " + report.Clip(k.Want.RatString())
 	case *kind.Maximum:
-		return "must be <= " + k.Want.RatString()
+		return "must be <= " + report.Clip(k.Want.RatString())
 	case *kind.ExclusiveMinimum:
-		return "must be > " + k.Want.RatString()
+		return "must be > " + report.Clip(k.Want.RatString())
 	case *kind.ExclusiveMaximum:
-		return "must be < " + k.Want.RatString()
+		return "must be < " + report.Clip(k.Want.RatString())
 	case *kind.MultipleOf:
-		return "must be a multiple of " + k.Want.RatString()
+		return "must be a multiple of " + report.Clip(k.Want.RatString())
 	case *kind.MinLength:
 		return fmt.Sprintf("must have length >= %d", k.Want)
 	case *kind.MaxLength:
@@ -108,27 +127,43 @@ func boundText(k jsonschema.ErrorKind) string {
 		return fmt.Sprintf("must have at least %d items", k.Want)
 	case *kind.MaxItems:
 		return fmt.Sprintf("must have at most %d items", k.Want)
+	case *kind.MinProperties:
+		return fmt.Sprintf("must have at least %d properties", k.Want)
+	case *kind.MaxProperties:
+		return fmt.Sprintf("must have at most %d properties", k.Want)
+	case *kind.UniqueItems:
+		return "must not repeat an item"
 	default:
 		return ""
 	}
 }
 
-func missing(path string, names []string) []leaf {
+func missing(location, names []string) []leaf {
 	var leaves []leaf
 	for _, name := range names {
-		if path == "" {
-			leaves = append(leaves, leaf{name, "required", fmt.Sprintf("missing required parameter '%s'", name)})
+		if path := pointer(location...); path != "" {
+			leaves = append(leaves, leaf{path, "required", fmt.Sprintf("%s is missing required property '%s'", subject(path), report.Clip(name))})
 			continue
 		}
-		leaves = append(leaves, leaf{path, "required", fmt.Sprintf("parameter '%s' is missing required property '%s'", path, name)})
+		leaves = append(leaves, leaf{pointer(name), "required", fmt.Sprintf("missing required parameter '%s'", report.Clip(name))})
 	}
 	return leaves
 }
 
-func dependent(path, given string, names []string) []leaf {
+func unknown(location, names []string) []leaf {
 	var leaves []leaf
 	for _, name := range names {
-		leaves = append(leaves, leaf{path, "dependentRequired", fmt.Sprintf("parameter '%s' is required when '%s' is given", name, given)})
+		path := join(location, name)
+		leaves = append(leaves, leaf{path, "additionalProperties", "unknown " + subject(path)})
+	}
+	return leaves
+}
+
+func dependent(location []string, given string, names []string) []leaf {
+	var leaves []leaf
+	for _, name := range names {
+		path := join(location, name)
+		leaves = append(leaves, leaf{path, "dependentRequired", fmt.Sprintf("%s is required when '%s' is given", subject(path), report.Clip(join(location, given)))})
 	}
 	return leaves
 }
@@ -142,27 +177,36 @@ func keywordOf(e *jsonschema.ValidationError) string {
 }
 
 func enumWords(want []any) string {
-	words := make([]string, 0, 8)
+	words := make([]string, 0, 9)
 	for i, w := range want {
 		if i == 8 {
 			words = append(words, "…")
 			break
 		}
-		words = append(words, jsonText(w))
+		words = append(words, report.ClipValue(w))
 	}
 	return strings.Join(words, ", ")
 }
 
-func jsonText(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return "a value that has no JSON"
+// subject names the value that a finding speaks of.
+func subject(path string) string {
+	if path == "" {
+		return "the parameter object"
 	}
-	return string(b)
+	return fmt.Sprintf("parameter '%s'", report.Clip(path))
+}
+
+// pointer is a JSON pointer without the first slash.
+func pointer(location ...string) string {
+	escaped := make([]string, len(location))
+	for i, step := range location {
+		escaped[i] = strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
+	}
+	return strings.Join(escaped, "/")
 }
 
 func join(location []string, name string) string {
-	return strings.Join(append(append([]string(nil), location...), name), "/")
+	return pointer(append(slices.Clone(location), name)...)
 }
 
 // at finds the instance that a finding speaks of, to name its type and nothing else.

@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"car/internal/engine/ir"
+	"car/internal/engine/verify/report"
 )
 
 // maxBytes bounds a schema that is compiled (V-SCHEMA-4).
@@ -27,10 +31,9 @@ type Schema struct {
 
 // root is what pass one needs: the reference's own subset (V-SCHEMA-1).
 type root struct {
-	Required   []string `json:"required"`
-	Properties map[string]struct {
-		Type any `json:"type"`
-	} `json:"properties"`
+	required []string
+	// types are the words of each property's declared type.
+	types map[string][]string
 }
 
 // Compile prepares a schema. Text that is no JSON is an error; a schema that
@@ -45,10 +48,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	}
 	s := &Schema{}
 	if object, ok := doc.(map[string]any); ok {
-		if err := json.Unmarshal(raw, &s.root); err != nil {
-			s.Degraded = "root is malformed"
-			return s, nil
-		}
+		s.root = rootOf(object)
 		if len(object) == 0 {
 			return s, nil
 		}
@@ -56,14 +56,40 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 		return s, nil
 	}
 	if len(raw) > maxBytes {
-		s.Degraded = "larger than 256 KiB"
+		s.Degraded = "it is larger than 256 KiB"
 		return s, nil
 	}
-	s.compiled, err = compile(doc)
-	if err != nil {
-		s.Degraded = "it uses a keyword, pattern or reference that cannot be checked here"
+	if err := ir.CheckText(raw); err != nil {
+		s.Degraded = report.Clip("it is not I-JSON: " + err.Error())
+		return s, nil
 	}
+	compiled, err := compile(doc)
+	if err == nil {
+		err = affordable(compiled)
+	}
+	if err != nil {
+		s.Degraded = reasonOf(err)
+		return s, nil
+	}
+	s.compiled = compiled
 	return s, nil
+}
+
+func rootOf(object map[string]any) root {
+	r := root{types: map[string][]string{}}
+	names, _ := object["required"].([]any)
+	for _, name := range names {
+		if name, ok := name.(string); ok {
+			r.required = append(r.required, name)
+		}
+	}
+	properties, _ := object["properties"].(map[string]any)
+	for name, property := range properties {
+		if property, ok := property.(map[string]any); ok {
+			r.types[name] = typeWords(property["type"])
+		}
+	}
+	return r
 }
 
 func compile(doc any) (*jsonschema.Schema, error) {
@@ -85,6 +111,50 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("references outside the schema are not followed")
 }
 
+// reasonOf says in a few words why a schema cannot be used.
+func reasonOf(err error) string {
+	var (
+		away    *jsonschema.LoadURLError
+		pattern *jsonschema.InvalidRegexError
+		invalid *jsonschema.SchemaValidationError
+		dear    costError
+	)
+	switch {
+	case errors.As(err, &away):
+		return fmt.Sprintf("it refers to '%s', and nothing outside the schema is fetched", report.Clip(away.URL))
+	case errors.As(err, &pattern):
+		return fmt.Sprintf("pattern '%s' is not RE2", report.Clip(pattern.Regex))
+	case errors.As(err, &invalid):
+		return invalidity(invalid)
+	case errors.As(err, &dear):
+		return string(dear)
+	default:
+		return "it uses a keyword or reference that cannot be checked here"
+	}
+}
+
+// invalidity names the first place at which a schema is no schema, or a pattern that
+// is written in another dialect. The library walks maps, so first is by the name of
+// the place.
+func invalidity(e *jsonschema.SchemaValidationError) string {
+	var found *jsonschema.ValidationError
+	if !errors.As(e.Err, &found) {
+		return "it is no valid JSON Schema"
+	}
+	var reasons []string
+	for open := []*jsonschema.ValidationError{found}; len(open) > 0; {
+		at := open[len(open)-1]
+		open = append(open[:len(open)-1], at.Causes...)
+		if f, ok := at.ErrorKind.(*kind.Format); ok && f.Want == "regex" {
+			reasons = append(reasons, fmt.Sprintf("\x00pattern '%s' is not RE2", report.Clip(fmt.Sprint(f.Got))))
+		}
+		if len(at.Causes) == 0 {
+			reasons = append(reasons, fmt.Sprintf("it is no valid JSON Schema at '%s'", report.Clip(pointer(at.InstanceLocation...))))
+		}
+	}
+	return strings.TrimPrefix(slices.Min(reasons), "\x00")
+}
+
 // Check lists every finding about the parameters, in a stable order; none means
 // that they pass.
 func (s *Schema) Check(params map[string]any) []string {
@@ -104,12 +174,7 @@ func (s *Schema) Check(params map[string]any) []string {
 		return findings
 	}
 	leaves := collect(invalid, params)
-	sort.SliceStable(leaves, func(i, j int) bool {
-		if leaves[i].path != leaves[j].path {
-			return leaves[i].path < leaves[j].path
-		}
-		return leaves[i].keyword < leaves[j].keyword
-	})
+	sortLeaves(leaves)
 	for _, leaf := range leaves {
 		if !said[leaf.keyword+"\x00"+leaf.path] && !said[leaf.text] {
 			said[leaf.text] = true
@@ -123,28 +188,19 @@ func (s *Schema) Check(params map[string]any) []string {
 func (s *Schema) checkRoot(params map[string]any) ([]string, map[string]bool) {
 	var findings []string
 	said := map[string]bool{}
-	for _, name := range s.root.Required {
+	for _, name := range s.root.required {
 		if _, ok := params[name]; !ok {
-			findings = append(findings, fmt.Sprintf("missing required parameter '%s'", name))
-			said["required\x00"+name] = true
+			findings = append(findings, fmt.Sprintf("missing required parameter '%s'", report.Clip(name)))
+			said["required\x00"+pointer(name)] = true
 		}
 	}
-	keys := make([]string, 0, len(params))
-	for key := range params {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	for _, key := range keys {
-		property, declared := s.root.Properties[key]
-		if !declared {
+	for _, key := range slices.Sorted(maps.Keys(params)) {
+		types := s.root.types[key]
+		if len(types) == 0 || slices.ContainsFunc(types, func(word string) bool { return matches(word, params[key]) }) {
 			continue
 		}
-		types := typeWords(property.Type)
-		if len(types) == 0 || matchesAny(types, params[key]) {
-			continue
-		}
-		findings = append(findings, fmt.Sprintf("parameter '%s' has wrong type: expected %s, got %s", key, strings.Join(types, "|"), typeOf(params[key])))
-		said["type\x00"+key] = true
+		findings = append(findings, fmt.Sprintf("parameter '%s' has wrong type: expected %s, got %s", report.Clip(pointer(key)), strings.Join(types, "|"), typeOf(params[key])))
+		said["type\x00"+pointer(key)] = true
 	}
 	return findings, said
 }
@@ -166,24 +222,29 @@ func typeWords(t any) []string {
 	}
 }
 
-func matchesAny(types []string, v any) bool {
-	for _, t := range types {
-		if matches(t, v) {
-			return true
-		}
-	}
-	return false
-}
-
 func matches(word string, v any) bool {
 	switch word {
 	case "null", "boolean", "number", "string", "array", "object":
 		return typeOf(v) == word
 	case "integer":
-		f, ok := v.(float64)
-		return ok && f == float64(int64(f))
+		return typeOf(v) == "number" && isWhole(v)
 	default:
 		return true // an unknown type word accepts
+	}
+}
+
+// isWhole accepts 5.0, and every Go number that has no fraction.
+func isWhole(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return v == math.Trunc(v) && !math.IsInf(v, 0)
+	case float32:
+		return isWhole(float64(v))
+	case json.Number:
+		f, err := v.Float64()
+		return err == nil && isWhole(f)
+	default:
+		return true
 	}
 }
 
@@ -203,22 +264,3 @@ func typeOf(v any) string {
 		return "number"
 	}
 }
-
-// Set is the schemas of all tools, compiled once. Safe for concurrent use.
-type Set struct{ byTool map[string]*Schema }
-
-// CompileSet compiles every tool's parameters; the error names the tool (V-SCHEMA-3).
-func CompileSet(tools []ir.ToolSchema) (*Set, error) {
-	set := &Set{byTool: make(map[string]*Schema, len(tools))}
-	for _, t := range tools {
-		s, err := Compile(t.Parameters)
-		if err != nil {
-			return nil, fmt.Errorf("tool %q: %w", t.Name, err)
-		}
-		set.byTool[t.Name] = s
-	}
-	return set, nil
-}
-
-// Check lists every finding about a call's parameters; an unregistered tool has none.
-func (s *Set) Check(tool string, params map[string]any) []string { return s.byTool[tool].Check(params) }
