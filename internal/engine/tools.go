@@ -22,6 +22,9 @@ type Toolbox struct {
 
 	mu     sync.RWMutex
 	byName map[string]tool.Tool
+	// restored, once set, are the only tools there are, and the schemas that stand for
+	// theirs (E-CKPT-1).
+	restored map[string]*ir.ToolSchema
 }
 
 // NewToolbox makes a toolbox in front of other tools, nil for none.
@@ -42,6 +45,9 @@ func (b *Toolbox) Register(t tool.Tool) error {
 		return fmt.Errorf("register tool %q: the name belongs to a tool that answers it alone", name)
 	}
 	b.byName[name] = t
+	if b.restored != nil {
+		b.restored[name] = nil
+	}
 	return nil
 }
 
@@ -51,6 +57,7 @@ func (b *Toolbox) Unregister(name string) bool {
 	defer b.mu.Unlock()
 	_, ok := b.byName[name]
 	delete(b.byName, name)
+	delete(b.restored, name)
 	return ok
 }
 
@@ -72,9 +79,14 @@ func (b *Toolbox) Lookup(name string) (tool.Tool, bool) {
 	b.mu.RLock()
 	front, ok := b.byName[name]
 	owner := b.ownerOf(name)
+	saved, listed := b.restored[name]
+	hidden := b.restored != nil && !listed
 	b.mu.RUnlock()
 	if owner != nil {
 		return owner, true
+	}
+	if hidden {
+		return nil, false
 	}
 	var back tool.Tool
 	found := false
@@ -83,12 +95,13 @@ func (b *Toolbox) Lookup(name string) (tool.Tool, bool) {
 	}
 	switch {
 	case ok && found:
-		return fallback{front, back}, true
+		back = fallback{front, back}
 	case ok:
-		return fallback{front, nil}, true
-	default:
-		return back, found
+		back = fallback{front, nil}
+	case !found && saved == nil:
+		return nil, false
 	}
+	return standIn(back, saved), true
 }
 
 // Source is who a tool comes from: what is registered here says so itself, of the
@@ -96,9 +109,13 @@ func (b *Toolbox) Lookup(name string) (tool.Tool, bool) {
 func (b *Toolbox) Source(name string) ir.ToolSource {
 	b.mu.RLock()
 	ours, ok := b.byName[name]
+	saved := b.restored[name]
 	b.mu.RUnlock()
-	if ok {
+	switch {
+	case ok:
 		return ours.Spec().Source
+	case saved != nil:
+		return saved.Source
 	}
 	if known, ok := b.behind.(interface{ Source(string) ir.ToolSource }); ok {
 		return known.Source(name)
@@ -125,6 +142,7 @@ func (b *Toolbox) Schemas() []ir.ToolSchema {
 		all[name] = ir.ToolSchema{Name: name, Source: s.Source, Description: s.Description, Parameters: s.Parameters,
 			Returns: s.Returns, RateLimit: s.RateLimit, CacheTTLSecs: uint64(s.CacheTTL.Seconds())}
 	}
+	b.limit(all)
 	out := make([]ir.ToolSchema, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		out = append(out, all[name])

@@ -73,6 +73,14 @@ func (c *Cache) Forget(keys ...ir.Digest) {
 	}
 }
 
+// Clear drops everything (E-CKPT-1).
+func (c *Cache) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.byKey)
+	c.order.Init()
+}
+
 func (c *Cache) drop(e *list.Element) {
 	delete(c.byKey, e.Value.(cached).key)
 	c.order.Remove(e)
