@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -43,8 +45,11 @@ func pretend(ctx context.Context, text string, l layout, status uint8) []ran {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var mu sync.Mutex // pipelines and background commands note at the same time
 	var met []ran
 	note := func(r ran) {
+		mu.Lock()
+		defer mu.Unlock()
 		if met = append(met, r); len(met) > 200 {
 			cancel()
 		}
@@ -79,7 +84,9 @@ func pretend(ctx context.Context, text string, l layout, status uint8) []ran {
 		defer func() { _ = recover() }() // the interpreter's own faults are none of ours
 		_ = r.Run(ctx, file)             // how it ends says nothing
 	}()
-	return met
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Clone(met)
 }
 
 // checkAgainstInterpreter fails when a text leads to a program or a write that
