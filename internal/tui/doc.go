@@ -24,5 +24,5 @@
 //
 // It may import the conversation's events and inputs, ir, eventlog and the terminal
 // libraries. To add a pane: a directory with its state and View, a field in model, a
-// place in plan. To add a slash command: see Command.
+// place in draw. To add a slash command: see Command.
 package tui
