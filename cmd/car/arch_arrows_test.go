@@ -43,6 +43,7 @@ var rooms = []room{
 	{"internal/engine/jsonl", nil, "a file of lines does not know what they mean"},
 	{"internal/engine/state", []string{"internal/engine/ir", "internal/engine/jsonl"}, "a store of values does not know who writes them"},
 	{"internal/engine/eventlog", []string{"internal/engine/ir", "internal/engine/redact", "internal/engine/jsonl"}, "a record does not depend on what it records"},
+	{"internal/engine/span", nil, "what followed how long things took knows nothing of them"},
 	{"internal/engine/receipt", []string{"internal/engine/ir", "internal/engine/eventlog"}, "a receipt is read from the record and from nothing else"},
 	{"internal/engine/handle", []string{"internal/engine/ir"}, "a stream's buffer does not know who reads it"},
 	{"internal/engine/idem", []string{"internal/engine/ir"}, "what was answered before is data, whoever asks"},

@@ -220,5 +220,6 @@ func (r *run) finish(i int) {
 	r.cost.Add(r.p.Actions[i], r.results[i])
 	res := r.results[i]
 	r.mu.Unlock()
+	r.endSpan(i, res.Status)
 	r.opts.Observer.Finished(res)
 }

@@ -46,6 +46,7 @@ func (r *run) checkRun(i, n int, c admit.Check) *run {
 	p = p.Fill(ir.Defaults{NewID: r.rt.cfg.NewID, Now: r.rt.cfg.Now})
 	inner := newRun(r.rt, p, Options{Session: r.opts.Session, PolicySession: r.opts.PolicySession, Scope: r.opts.Scope, CallPrefix: r.opts.CallPrefix, Turn: r.opts.Turn, Observer: nobody{}})
 	inner.nested, inner.quiet = true, r.quiet
+	inner.traceBelow(r)
 	return inner
 }
 

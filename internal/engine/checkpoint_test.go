@@ -178,11 +178,7 @@ func TestRestoreWaitsForItsTurn(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
 	h := build(t, func(c *engine.Config, h *house) {
-		h.tools["slow"] = hand{effects: writes, run: func(context.Context, tool.Call, tool.Env) (tool.Execution, error) {
-			close(started)
-			<-release
-			return tool.Execution{Output: "ok"}, nil
-		}}
+		h.tools["slow"] = blocking(started, release)
 		c.Tools = engine.NewToolbox(h.tools)
 	})
 	ended := make(chan ir.ProposalResult)
@@ -235,4 +231,13 @@ func TestBadCheckpointFiles(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 4 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
+}
+
+// blocking is a tool that tells when it has started and waits to be released.
+func blocking(started, release chan struct{}) hand {
+	return hand{effects: writes, run: func(context.Context, tool.Call, tool.Env) (tool.Execution, error) {
+		close(started)
+		<-release
+		return tool.Execution{Output: "ok"}, nil
+	}}
 }

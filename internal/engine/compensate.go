@@ -47,6 +47,7 @@ func (r *run) compensateOne(ctx context.Context, a ir.Action) ir.Compensated {
 	p := ir.Proposal{ID: r.p.ID + "~undo", Source: r.p.Source, Timestamp: r.rt.cfg.Now(), Actions: []ir.Action{undo}, Context: map[string]any{}}
 	inner := newRun(r.rt, p, Options{Session: r.opts.Session, PolicySession: r.opts.PolicySession, Scope: r.opts.Scope, CallPrefix: r.opts.CallPrefix, Observer: nobody{}})
 	inner.nested, inner.quiet = true, true
+	inner.traceBelow(r)
 	// An abort by cancellation still makes good what was done.
 	if err := inner.execute(context.WithoutCancel(ctx)); err != nil {
 		done.Error = err.Error()

@@ -71,6 +71,7 @@ func (r *run) refuseAll(why admit.Rejection) {
 		res := r.results[i]
 		r.mu.Unlock()
 		r.opts.Observer.Started(r.p.Actions[i], ir.TierUnset)
+		r.endSpan(i, res.Status)
 		r.opts.Observer.Finished(res)
 	}
 	data := map[string]any{"affected_actions": []any{}, "rolled_back_changes": map[string]any{}, "changes_semantics": "proposal_rejected_no_state_commit",

@@ -11,6 +11,7 @@ import (
 	"car/internal/engine/admit"
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
+	"car/internal/engine/span"
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
 )
@@ -70,6 +71,9 @@ type run struct {
 	gaveUp    bool
 	// word is a person's answer to every question of this run, given beforehand.
 	word *admit.Decision
+	// spans is nil where nobody follows; spanAbove is that of the run it belongs to.
+	spans     *tracing
+	spanAbove span.Ref
 	// nested is a run inside another's turn: it takes none. quiet asks nobody.
 	nested, quiet bool
 	// proofs are the checks of the open actions, by index (E-PIPE-11).
@@ -107,6 +111,8 @@ func (r *run) execute(ctx context.Context) error {
 
 // perform runs an admitted generation, or settles one that was refused whole.
 func (r *run) perform(ctx context.Context, whole *admit.Rejection) error {
+	r.beginSpans()
+	defer func() { r.endSpans(whole) }()
 	if !r.opts.Scope.empty() {
 		r.log(eventlog.Event{Kind: eventlog.SessionScope, Data: scopeData(r.opts.Scope)})
 	}
@@ -129,6 +135,7 @@ func (r *run) perform(ctx context.Context, whole *admit.Rejection) error {
 		r.shared = r.onlyReads()
 		if err := r.rt.turns.take(ctx, r.shared); err != nil {
 			r.skipRest("canceled: " + err.Error())
+			r.tx.Rollback() // of nothing: it is only ended
 			return r.broken
 		}
 		defer r.rt.turns.give(r.shared)
@@ -285,6 +292,7 @@ func (r *run) checked(ctx context.Context, indices []int) []int {
 	var open []int
 	r.reserved = reservation{}
 	for _, i := range indices {
+		r.beginSpan(i)
 		r.opts.Observer.Started(r.p.Actions[i], r.adm.Judgement(i).Tier.Needed())
 		if stage, reason := r.skips(ctx, i); reason != "" {
 			r.skip(i, stage, reason)

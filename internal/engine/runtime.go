@@ -16,6 +16,7 @@ import (
 	"car/internal/engine/idem"
 	"car/internal/engine/ir"
 	"car/internal/engine/redact"
+	"car/internal/engine/span"
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
 	"car/internal/engine/trajectory"
@@ -48,6 +49,8 @@ type Config struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Undo keeps what files were before they are changed; nil keeps nothing and takes nothing back.
 	Undo *undo.Journal
+	// Spans follows how long proposals and actions take; nil follows nothing (E-LOG-4).
+	Spans *span.Recorder
 	// Transactions says what hazards between actions and shared state do (E-PIPE-2).
 	Transactions TransactionMode
 	// AfterExecute is told what every proposal came to, with the outputs' effects on
