@@ -29,6 +29,9 @@ type Config struct {
 	Posture Posture
 	// Granted is a standing tier for the run; unset covers nothing. It never passes a deny.
 	Granted ir.Tier
+	// Ceiling is the most that the run may do at all: what needs more is refused, not
+	// asked for (P-GUARD-4, --tier read_only, /plan). Unset is no ceiling.
+	Ceiling ir.Tier
 	// Confined says that shell children are confined to the root (D-5).
 	Confined bool
 	// Facts are looked up while judging; nil decides by text alone.

@@ -30,6 +30,7 @@ const (
 	ruleLookAlike   = "look_alike"
 	ruleNetwork     = "network_target"
 	ruleInternal    = "internal"
+	ruleCeiling     = "ceiling"
 )
 
 // raise lifts what a call needs, with the reason of the strongest lift.
@@ -45,6 +46,7 @@ func (c *call) raise(t ir.Tier, rev ir.Reversibility, why string) {
 func (j *judge) ask(c *call, rule, why, wayOut string) {
 	c.raise(ir.FullAccess, ir.Irreversible, why)
 	c.verdict = c.verdict.Stricter(Ask)
+	j.undecided = j.undecided || rule == ruleUnknown
 	j.say(Reason{Verdict: Ask, Rule: rule, Text: j.subject(c) + " " + why, WayOut: wayOut})
 }
 

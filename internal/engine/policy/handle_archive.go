@@ -175,82 +175,77 @@ func (j *judge) tarChdir(c *call, t *tarCall, v shell.Word) {
 	j.chdir(c, v)
 }
 
-func (j *judge) tarLong(c *call, t *tarCall, args []shell.Word, i int, text string) int {
-	name, value, found := strings.Cut(text, "=")
-	v := shell.Lit(value)
-	takes := func(full string) bool {
-		return len(name) > 4 && strings.HasPrefix(full, name) || name == full
+// tarNames gives tar's long options the letter of what they do: a mode, a
+// switch, or a value. Letters that tar itself has mean the same; R reads, G
+// writes, H starts a program, K is a checkpoint action, M renames.
+func tarNames() [][2]string {
+	return [][2]string{
+		{"--extract", "x"}, {"--get", "x"}, {"--create", "c"}, {"--list", "t"}, {"--append", "r"}, {"--update", "u"}, {"--diff", "d"}, {"--compare", "d"}, {"--delete", "r"},
+		{"--absolute-names", "P"}, {"--to-stdout", "O"}, {"--remove-files", "D"},
+		{"--file", "f"}, {"--directory", "C"}, {"--files-from", "T"}, {"--exclude-from", "R"}, {"--add-file", "R"}, {"--listed-incremental", "G"}, {"--index-file", "G"},
+		{"--use-compress-program", "H"}, {"--to-command", "H"}, {"--info-script", "H"}, {"--new-volume-script", "H"}, {"--rsh-command", "H"}, {"--rmt-command", "H"},
+		{"--checkpoint-action", "K"}, {"--transform", "M"}, {"--xform", "M"},
 	}
-	need := func() *shell.Word {
-		if found {
-			if w, ok := args[i].Cut(len(name) + 1); ok {
-				return &w
-			}
-			return &v
+}
+
+// tarLong reads one long option, which may be shortened, and returns the index
+// of the last word it took.
+func (j *judge) tarLong(c *call, t *tarCall, args []shell.Word, i int, text string) int {
+	name, _, found := strings.Cut(text, "=")
+	act := byte(0)
+	for _, row := range tarNames() {
+		if name == row[0] || len(name) > 4 && strings.HasPrefix(row[0], name) {
+			act = row[1][0]
+			break
 		}
-		if i++; i < len(args) {
-			return &args[i]
-		}
-		return nil
 	}
 	switch {
-	case name == "--extract" || name == "--get":
-		t.mode = 'x'
-	case name == "--create":
-		t.mode = 'c'
-	case name == "--list":
-		t.mode = 't'
-	case name == "--append":
-		t.mode = 'r'
-	case name == "--update":
-		t.mode = 'u'
-	case name == "--diff" || name == "--compare":
-		t.mode = 'd'
-	case name == "--delete":
-		t.mode = 'r'
-	case takes("--absolute-names"):
-		t.absolute = true
-	case takes("--to-stdout"):
-		t.keeps = true
-	case takes("--remove-files"):
+	case act == 0:
+		return i
+	case act == 'D':
 		t.deletes = true
-	case takes("--file"):
-		t.archive = need()
-	case takes("--directory"):
-		if w := need(); w != nil {
-			j.tarChdir(c, t, *w)
+		return i
+	case strings.IndexByte("xctrudPO", act) >= 0:
+		j.tarLetter(t, act)
+		return i
+	}
+	var v *shell.Word
+	if found {
+		if w, ok := args[i].Cut(len(name) + 1); ok {
+			v = &w
 		}
-	case takes("--checkpoint-action"):
-		j.checkpoint(c, need())
-	case takes("--use-compress-program"), takes("--to-command"), takes("--info-script"), takes("--new-volume-script"), takes("--rsh-command"), takes("--rmt-command"):
-		if w := need(); w != nil {
-			j.helper(c, *w)
-		}
-	case takes("--files-from"):
-		if w := need(); w != nil {
-			j.tarValue(c, t, 'T', w)
-		}
-	case takes("--exclude-from"), takes("--add-file"):
-		if w := need(); w != nil {
-			j.read(c, *w, true)
-		}
-	case takes("--listed-incremental"), takes("--index-file"):
-		if w := need(); w != nil {
-			j.write(c, *w, creates)
-		}
-	case takes("--transform"), takes("--xform"), takes("--one-top-level"):
-		if found && strings.Contains(value, "/") && name != "--one-top-level" {
-			j.ask(c, ruleUnknown, "renames members, which may land anywhere", "")
-		}
+	} else if i+1 < len(args) {
+		i++
+		v = &args[i]
+	}
+	if v != nil {
+		j.tarTakes(c, t, act, *v)
 	}
 	return i
 }
 
-// checkpoint judges --checkpoint-action: exec= runs shell text.
-func (j *judge) checkpoint(c *call, w *shell.Word) {
-	if w == nil {
-		return
+// tarTakes judges the value of a long option.
+func (j *judge) tarTakes(c *call, t *tarCall, act byte, v shell.Word) {
+	switch act {
+	case 'f', 'C', 'T':
+		j.tarValue(c, t, act, &v)
+	case 'R':
+		j.read(c, v, true)
+	case 'G':
+		j.write(c, v, creates)
+	case 'H':
+		j.helper(c, v)
+	case 'K':
+		j.checkpoint(c, v)
+	case 'M':
+		if strings.Contains(v.String(), "/") || v.HasUnknown() {
+			j.ask(c, ruleUnknown, "renames members, which may land anywhere", "")
+		}
 	}
+}
+
+// checkpoint judges --checkpoint-action: exec= runs shell text.
+func (j *judge) checkpoint(c *call, w shell.Word) {
 	if strings.HasPrefix(w.Prefix(), "exec=") {
 		if rest, ok := w.Cut(len("exec=")); ok {
 			j.helper(c, rest)

@@ -23,103 +23,151 @@ type search struct {
 	open   bool
 }
 
-// findArgs reads find's expression. What it does is judged on the way.
+// findReader walks find's expression. With act it judges what the expression
+// does on the way; without, it only learns what is looked for.
+type findReader struct {
+	j   *judge
+	c   *call
+	act bool
+	at  int
+	// not: the test that follows is negated.
+	not bool
+	search
+}
+
 func (j *judge) findArgs(c *call, act bool) search {
-	args := c.args
-	var s search
-	i := 0
-	for ; i < len(args); i++ {
-		text, ok := args[i].Static()
+	r := findReader{j: j, c: c, act: act}
+	r.places()
+	for ; r.at < len(c.args); r.at++ {
+		text, ok := c.args[r.at].Static()
+		if !ok {
+			r.open = true
+			continue
+		}
+		negates := text == "!" || text == "-not"
+		if !r.test(text) {
+			r.action(text)
+		}
+		r.not = negates
+	}
+	return r.search
+}
+
+// places reads where the search starts.
+func (r *findReader) places() {
+	args := r.c.args
+	for ; r.at < len(args); r.at++ {
+		text, ok := args[r.at].Static()
 		if ok && (text == "-H" || text == "-L" || text == "-P" || strings.HasPrefix(text, "-O") && len(text) > 1) {
 			continue
 		}
 		if ok && text == "-D" {
-			i++
+			r.at++
 			continue
 		}
-		if strings.HasPrefix(args[i].Prefix(), "-") || ok && (text == "(" || text == "!" || text == ")") {
+		if strings.HasPrefix(args[r.at].Prefix(), "-") || ok && (text == "(" || text == "!" || text == ")") {
 			break
 		}
-		s.starts = append(s.starts, args[i])
+		r.starts = append(r.starts, args[r.at])
 	}
-	if len(s.starts) == 0 {
-		s.starts = []shell.Word{shell.Lit(".")}
+	if len(r.starts) == 0 {
+		r.starts = []shell.Word{shell.Lit(".")}
 	}
-	negated := false
-	for ; i < len(args); i++ {
-		text, ok := args[i].Static()
-		if !ok {
-			s.open = true
-			continue
+}
+
+// next returns the argument of a test, "*" when it is not known.
+func (r *findReader) next() string {
+	if r.at++; r.at >= len(r.c.args) {
+		return ""
+	}
+	v, known := r.c.args[r.at].Static()
+	if !known {
+		r.open = true
+		return "*"
+	}
+	return v
+}
+
+// peek returns the word behind the current one.
+func (r *findReader) peek() string {
+	if r.at+1 < len(r.c.args) {
+		return r.c.args[r.at+1].String()
+	}
+	return ""
+}
+
+// test reads a test; it reports whether it was one.
+func (r *findReader) test(text string) bool {
+	switch text {
+	case "-name", "-iname", "-lname", "-ilname":
+		if v := r.next(); !r.not {
+			r.names = append(r.names, v)
 		}
-		not := negated
-		negated = text == "!" || text == "-not"
-		value := func() string {
-			i++
-			if i >= len(args) {
-				return ""
-			}
-			v, known := args[i].Static()
-			if !known {
-				s.open = true
-				return "*"
-			}
-			return v
+	case "-path", "-wholename", "-ipath", "-iwholename", "-regex", "-iregex":
+		v := r.next()
+		pruned := r.peek() == "-prune"
+		switch {
+		case strings.Contains(v, ".car") && (r.not || pruned):
+			r.spares = true
+		case !r.not && !pruned:
+			r.paths = append(r.paths, v)
 		}
-		switch text {
-		case "-name", "-iname", "-lname", "-ilname":
-			if v := value(); !not {
-				s.names = append(s.names, v)
+	case "-empty", "-executable":
+		r.narrow = r.narrow || !r.not
+	case "-type":
+		if r.next() != "f" && !r.not {
+			r.narrow = true
+		}
+	case "-mindepth", "-maxdepth", "-size", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-user", "-group", "-perm", "-inum", "-links", "-uid", "-gid",
+		"-fstype", "-printf", "-newermt", "-used", "-xtype", "-context":
+		r.at++
+	default:
+		return false
+	}
+	return true
+}
+
+// action reads what is done with what was found, and tests that look at files.
+func (r *findReader) action(text string) {
+	file := func() (shell.Word, bool) {
+		r.at++
+		return r.word(r.at)
+	}
+	switch text {
+	case "-newer", "-anewer", "-cnewer", "-samefile":
+		if w, ok := file(); ok {
+			r.j.look(r.c, w, false)
+		}
+	case "-files0-from":
+		r.open = true
+		if w, ok := file(); ok {
+			r.j.read(r.c, w, false)
+		}
+	case "-fprint", "-fprint0", "-fls", "-fprintf":
+		if w, ok := file(); ok {
+			r.j.write(r.c, w, creates)
+		}
+		if text == "-fprintf" {
+			r.at++
+		}
+	case "-exec", "-execdir", "-ok", "-okdir":
+		for r.at++; r.at < len(r.c.args); r.at++ {
+			if t := r.c.args[r.at].String(); t == ";" || t == "+" {
+				return
 			}
-		case "-path", "-wholename", "-ipath", "-iwholename", "-regex", "-iregex":
-			v := value()
-			if strings.Contains(v, ".car") && (not || i+1 < len(args) && args[i+1].String() == "-prune") {
-				s.spares = true
-			} else if !not && (i+1 >= len(args) || args[i+1].String() != "-prune") {
-				s.paths = append(s.paths, v)
-			}
-		case "-empty", "-executable":
-			s.narrow = s.narrow || !not
-		case "-type":
-			if value() != "f" && !not {
-				s.narrow = true
-			}
-		case "-newer", "-anewer", "-cnewer", "-samefile":
-			i++
-			if act && i < len(args) {
-				j.look(c, args[i], false)
-			}
-		case "-files0-from":
-			i++
-			if act && i < len(args) {
-				j.read(c, args[i], false)
-				s.open = true
-			}
-		case "-fprint", "-fprint0", "-fls":
-			i++
-			if act && i < len(args) {
-				j.write(c, args[i], creates)
-			}
-		case "-fprintf":
-			i += 2
-			if act && i-1 < len(args) {
-				j.write(c, args[i-1], creates)
-			}
-		case "-exec", "-execdir", "-ok", "-okdir":
-			for i++; i < len(args); i++ {
-				if t := args[i].String(); t == ";" || t == "+" {
-					break
-				}
-			}
-		case "-delete":
-			if act {
-				j.findDelete(c, s)
-			}
-		case "-mindepth", "-maxdepth", "-size", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-user", "-group", "-perm", "-inum", "-links", "-uid", "-gid", "-fstype", "-printf", "-newermt", "-used", "-xtype", "-context":
-			i++
+		}
+	case "-delete":
+		if r.act {
+			r.j.findDelete(r.c, r.search)
 		}
 	}
-	return s
+}
+
+func (r *findReader) word(i int) (shell.Word, bool) {
+	if !r.act || i >= len(r.c.args) {
+		return shell.Word{}, false
+	}
+	return r.c.args[i], true
 }
 
 func (j *judge) find(c *call) bool {

@@ -13,39 +13,57 @@ import (
 func (j *judge) gitWrite(c *call) bool {
 	j.gitGlobals(c)
 	sub := strings.TrimPrefix(c.name, "git ")
-	switch sub {
-	case "branch":
+	if j.gitLists(c, sub) {
+		c.class = "read"
+	}
+	if j.gitDiscards(c, sub) {
+		c.class = "loss"
+	}
+	if sub == "branch" {
 		j.gitBranch(c)
+	}
+	j.gitMakes(c, sub)
+	j.apply(c)
+	j.gitPaths(c, sub)
+	return true
+}
+
+// gitLists reports calls that only show.
+func (j *judge) gitLists(c *call, sub string) bool {
+	switch sub {
 	case "tag":
-		if len(c.operands) == 0 || c.has("-l", "--list", "-n", "--contains", "--no-contains", "--points-at", "--merged", "--no-merged", "-v", "--verify") {
-			c.class = "read"
-		}
+		return len(c.operands) == 0 || c.has("-l", "--list", "-n", "--contains", "--no-contains", "--points-at", "--merged", "--no-merged", "-v", "--verify")
 	case "notes":
-		if len(c.operands) == 0 {
-			c.class = "read"
-		}
+		return len(c.operands) == 0
+	case "apply":
+		return c.has("--stat", "--numstat", "--summary", "--check") && !c.has("--apply")
+	}
+	return false
+}
+
+// gitDiscards reports calls that drop what no commit holds (D13).
+func (j *judge) gitDiscards(c *call, sub string) bool {
+	switch sub {
 	case "checkout":
-		j.gitCheckout(c)
+		return j.gitCheckout(c)
 	case "switch":
-		if c.has("-f", "--force", "--discard-changes", "-C", "--force-create") {
-			c.class = "loss"
-		}
+		return c.has("-f", "--force", "--discard-changes", "-C", "--force-create")
 	case "restore":
-		if !c.has("--staged", "-S") || c.has("--worktree", "-W") {
-			c.class = "loss"
-		}
+		return !c.has("--staged", "-S") || c.has("--worktree", "-W")
 	case "reset":
-		if c.has("--hard", "--merge", "--keep") {
-			c.class = "loss"
-		}
+		return c.has("--hard", "--merge", "--keep")
 	case "read-tree", "checkout-index":
-		if c.has("-u", "--reset", "-f", "--force", "-a", "--all") {
-			c.class = "loss"
-		}
+		return c.has("-u", "--reset", "-f", "--force", "-a", "--all")
 	case "rm":
-		if c.has("-f", "--force") && c.has("-r") || c.word(0) == "." {
-			c.class = "loss"
-		}
+		return c.has("-f", "--force") && c.has("-r") || c.word(0) == "." && !c.has("--cached")
+	}
+	return false
+}
+
+// gitMakes judges what a call starts, and the files it makes beside the tree.
+func (j *judge) gitMakes(c *call, sub string) {
+	made := []shell.Word(nil)
+	switch sub {
 	case "rebase", "am", "cherry-pick", "revert", "merge":
 		if c.has("-i", "--interactive", "-e", "--edit", "--edit-todo") {
 			j.ask(c, ruleHelper, "starts the editor", "")
@@ -55,26 +73,13 @@ func (j *judge) gitWrite(c *call) bool {
 		if v := c.value("-x", "--extcmd"); v != nil {
 			j.helper(c, *v)
 		}
-	case "bundle create", "stash export":
-		if len(c.operands) > 0 {
-			j.write(c, c.operands[0], creates)
-		}
+	case "bundle create", "worktree add":
+		made = c.operands[:min(1, len(c.operands))]
+	case "worktree move":
+		made = c.operands[min(1, len(c.operands)):]
 	case "init":
-		for _, w := range c.operands {
-			j.write(c, w, creates)
-		}
-	case "worktree add", "worktree move":
-		n := 0
-		if sub == "worktree move" {
-			n = 1
-		}
-		if len(c.operands) > n {
-			j.write(c, c.operands[n], creates)
-		}
+		made = c.operands
 	case "apply":
-		if c.has("--stat", "--numstat", "--summary", "--check") && !c.has("--apply") {
-			c.class = "read"
-		}
 		if c.has("--unsafe-paths", "--directory") {
 			j.ask(c, ruleUnknown, "applies a patch to paths that it does not show", "")
 		}
@@ -82,9 +87,9 @@ func (j *judge) gitWrite(c *call) bool {
 			j.read(c, w, false)
 		}
 	}
-	j.apply(c)
-	j.gitPaths(c, sub)
-	return true
+	for _, w := range made {
+		j.write(c, w, creates)
+	}
 }
 
 // gitPaths judges operands that name files which would change.
@@ -152,21 +157,22 @@ func (j *judge) gitBranch(c *call) {
 	}
 }
 
-// gitCheckout: with paths it discards what is not committed (D13).
-func (j *judge) gitCheckout(c *call) {
+// gitCheckout reports a checkout of paths, which discards what is not committed.
+func (j *judge) gitCheckout(c *call) bool {
 	switch {
 	case c.has("-f", "--force"):
-		c.class = "loss"
+		return true
 	case c.has("-b", "-B", "--orphan", "-t", "--track"):
+		return false
 	case c.has("--ours", "--theirs", "-p", "--patch"), c.dash >= 0 && len(c.operands) > c.dash, len(c.operands) > 1:
-		c.class = "loss"
-	case len(c.operands) == 1:
-		text := c.word(0)
-		at := j.place(c, text, true)
-		if text == "." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, ":") || at.found && at.zone == inside || path.Ext(text) != "" && strings.Trim(path.Ext(text), "0123456789.") != "" && !strings.Contains(text, "@{") {
-			c.class = "loss"
-		}
+		return true
+	case len(c.operands) != 1:
+		return false
 	}
+	name := c.word(0)
+	at := j.place(c, name, true)
+	return name == "." || strings.HasPrefix(name, "./") || strings.HasPrefix(name, ":") || at.found && at.zone == inside ||
+		path.Ext(name) != "" && strings.Trim(path.Ext(name), "0123456789.") != "" && !strings.Contains(name, "@{")
 }
 
 func (j *judge) gitClean(c *call) bool {

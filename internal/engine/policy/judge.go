@@ -66,6 +66,10 @@ func (j *judge) violate(v Violation, wayOut string) {
 
 // done combines rules, tier, posture and what was granted (G-TIER-4).
 func (j *judge) done() Judgement {
+	if c := j.p.cfg.Ceiling; c != ir.TierUnset && j.tier > c && j.verdict != Deny {
+		j.verdict = Deny
+		j.say(Reason{Verdict: Deny, Rule: ruleCeiling, Text: "it needs " + j.tier.String() + ", and this run may do no more than " + c.String(), WayOut: "look only, or ask the person to end the read-only mode"})
+	}
 	if j.verdict == Deny {
 		j.tier = ir.FullAccess
 		j.rev = ir.Irreversible

@@ -3,8 +3,10 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // Rules is one policy file (G-POL-2, G-POL-5). Whoever decodes it refuses
@@ -136,54 +138,94 @@ func (f RuleFile) line(kind string, i int) int {
 
 // Check reports every value that means nothing, each with its key.
 func (r Rules) Check() error {
-	var errs []error
-	bad := func(kind string, i int, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("%s[%d]: %s", kind, i, fmt.Sprintf(format, args...)))
-	}
-	need := func(kind string, i int, key, value string) {
-		if value == "" {
-			bad(kind, i, "%s must not be empty", key)
-		}
-	}
+	c := &checker{}
 	for i, t := range r.DenyTool {
-		need("deny_tool", i, "tool", t)
+		c.need("deny_tool", i, "tool", t)
 	}
 	for i, k := range r.DenyKeyword {
-		need("deny_keyword", i, "keyword", k)
+		c.need("deny_keyword", i, "keyword", k)
 	}
 	for i, d := range r.DenyToolParam {
-		need("deny_tool_param", i, "tool", d.Tool)
-		need("deny_tool_param", i, "param", d.Param)
+		c.need("deny_tool_param", i, "tool", d.Tool)
+		c.need("deny_tool_param", i, "param", d.Param)
 	}
 	for i, d := range r.AllowToolParam {
-		need("allow_tool_param", i, "tool", d.Tool)
-		need("allow_tool_param", i, "param", d.Param)
+		c.need("allow_tool_param", i, "tool", d.Tool)
+		c.need("allow_tool_param", i, "param", d.Param)
 	}
 	for i, d := range r.DenyToolParamMatching {
-		need("deny_tool_param_matching", i, "tool", d.Tool)
-		need("deny_tool_param_matching", i, "param", d.Param)
+		c.need("deny_tool_param_matching", i, "tool", d.Tool)
+		c.need("deny_tool_param_matching", i, "param", d.Param)
 		if _, err := regexp.Compile(d.Matches); err != nil {
-			bad("deny_tool_param_matching", i, "matches: %v", err)
+			c.bad("deny_tool_param_matching", i, "matches: %v", err)
 		}
 	}
 	for i, d := range r.RateLimitTool {
-		need("rate_limit_tool", i, "tool", d.Tool)
+		c.need("rate_limit_tool", i, "tool", d.Tool)
 		if d.MaxCalls < 0 {
-			bad("rate_limit_tool", i, "max_calls must not be negative")
+			c.bad("rate_limit_tool", i, "max_calls must not be negative")
 		}
 		if !(d.IntervalSecs > 0) {
-			bad("rate_limit_tool", i, "interval_secs must be above zero")
+			c.bad("rate_limit_tool", i, "interval_secs must be above zero")
 		}
 	}
 	for i, d := range r.RequireState {
-		need("require_state", i, "key", d.Key)
+		c.need("require_state", i, "key", d.Key)
 	}
 	for i, d := range r.Command {
-		need("command", i, "run", d.Run)
-		var v Verdict
-		if err := v.UnmarshalText([]byte(d.Decide)); err != nil {
-			bad("command", i, "decide: %v", err)
+		c.command(i, d)
+	}
+	for i, d := range r.TraceRule {
+		c.trace(i, d)
+	}
+	return errors.Join(c.errs...)
+}
+
+// checker collects what is wrong with a file of rules.
+type checker struct{ errs []error }
+
+func (c *checker) bad(kind string, i int, format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("%s[%d]: %s", kind, i, fmt.Sprintf(format, args...)))
+}
+
+func (c *checker) need(kind string, i int, key, value string) {
+	if strings.TrimSpace(value) == "" {
+		c.bad(kind, i, "%s must not be empty", key)
+	}
+}
+
+func (c *checker) command(i int, d CommandRule) {
+	c.need("command", i, "run", d.Run)
+	var v Verdict
+	if err := v.UnmarshalText([]byte(d.Decide)); err != nil {
+		c.bad("command", i, "decide: %v", err)
+	}
+	for _, g := range d.Args {
+		if _, err := path.Match(g, ""); err != nil {
+			c.bad("command", i, "args: %q is no pattern", g)
 		}
 	}
-	return errors.Join(errs...)
+	for _, f := range d.Flags {
+		if !strings.HasPrefix(f, "-") {
+			c.bad("command", i, "flags: %q does not begin with a dash", f)
+		}
+	}
+}
+
+func (c *checker) trace(i int, d TraceRule) {
+	forms := 0
+	for _, set := range []bool{d.Never != nil, d.Before != nil, d.After != nil, d.AtMost != nil, d.Within != nil} {
+		if set {
+			forms++
+		}
+	}
+	if forms != 1 {
+		c.bad("trace_rule", i, "exactly one of never, before, after, at_most and within must be given")
+	}
+	if d.AtMost != nil && d.AtMost.N < 0 {
+		c.bad("trace_rule", i, "at_most.n must not be negative")
+	}
+	if d.Within != nil && d.Within.N < 1 {
+		c.bad("trace_rule", i, "within.n must be above zero")
+	}
 }

@@ -79,24 +79,34 @@ func lineFilter(c *call) bool {
 	return false
 }
 
+// tokenPrinters print one word of a fixed shape, or words of it: numbers, dates,
+// names of objects and machines.
+const tokenPrinters = " date nproc id whoami uname hostname arch wc seq expr getconf cksum uptime uuidgen logname basename git-merge-base git-describe git-rev-list git-symbolic-ref git-show-ref git-hash-object git-write-tree git-name-rev git-commit-tree "
+
 // printShape is the shape of what one command prints.
 func (j *judge) printShape(c *call) shapeKind {
-	if c.row != nil && (c.row.check == "find" || c.row.check == "fd") {
+	switch {
+	case c.row != nil && (c.row.check == "find" || c.row.check == "fd"):
 		return shapeFound
-	}
-	if c.tier > ir.ReadOnly && c.name != "mktemp" {
+	case c.name == "mktemp":
+		if len(c.operands) == 0 && !c.has("-p", "--tmpdir") && j.p.cfg.Scratch != "" {
+			return shapeScratch
+		}
 		return shapeOpen
+	case c.tier > ir.ReadOnly:
+		return shapeOpen
+	case inList(tokenPrinters, strings.ReplaceAll(c.name, " ", "-")):
+		return shapeToken
+	case j.printsPaths(c):
+		return shapeInside
 	}
 	switch c.name {
-	case "date", "nproc", "id", "whoami", "uname", "hostname", "arch", "wc", "seq", "expr", "getconf", "cksum", "uptime",
-		"git rev-parse", "git merge-base", "git describe", "git rev-list", "git symbolic-ref", "git show-ref", "git hash-object", "git write-tree", "git name-rev", "git commit-tree", "uuidgen", "logname":
-		if c.name == "git rev-parse" && slices.ContainsFunc(c.args, func(w shell.Word) bool {
-			t, _ := w.Static()
-			return t == "--show-toplevel" || t == "--git-dir" || t == "--git-common-dir" || t == "--absolute-git-dir"
+	case "git rev-parse":
+		if !slices.ContainsFunc(c.argText(), func(t string) bool {
+			return t == "--show-toplevel" || t == "--git-dir" || t == "--git-common-dir" || t == "--absolute-git-dir" || t == "--git-path" || t == "--show-prefix" || t == "--show-cdup"
 		}) {
-			return shapeOpen
+			return shapeToken
 		}
-		return shapeToken
 	case "git branch":
 		if c.has("--show-current") {
 			return shapeToken
@@ -105,34 +115,26 @@ func (j *judge) printShape(c *call) shapeKind {
 		if hashFormat(c) {
 			return shapeToken
 		}
-	case "basename":
-		return shapeToken
-	case "pwd":
-		if c.cmd.DirKnown {
-			if z, _ := j.p.zoneOf(c.cmd.Dir); z == inside {
-				return shapeInside
-			}
-		}
-	case "mktemp":
-		if len(c.operands) == 0 && !c.has("-p", "--tmpdir") && j.p.cfg.Scratch != "" {
-			return shapeScratch
-		}
-	case "git ls-files", "git ls-tree":
-		return shapeInside
-	case "git diff", "git show", "git diff-tree", "git diff-index", "git status":
-		if c.has("--name-only") {
-			return shapeInside
-		}
-	case "rg", "grep", "egrep", "fgrep", "ag":
-		if c.has("-l", "--files-with-matches", "--files", "-L", "--files-without-match", "-rl") && c.tier == ir.ReadOnly {
-			return shapeInside
-		}
-	case "ls":
-		if c.tier == ir.ReadOnly && !c.has("-l") {
-			return shapeInside
-		}
 	}
 	return shapeOpen
+}
+
+// printsPaths reports programs that print paths below the root and nothing else.
+func (j *judge) printsPaths(c *call) bool {
+	switch c.name {
+	case "pwd":
+		z, _ := j.p.zoneOf(c.cmd.Dir)
+		return c.cmd.DirKnown && z == inside
+	case "git ls-files", "git ls-tree":
+		return true
+	case "git diff", "git show", "git diff-tree", "git diff-index", "git status":
+		return c.has("--name-only")
+	case "rg", "grep", "egrep", "fgrep", "ag":
+		return c.has("-l", "--files-with-matches", "--files", "-L", "--files-without-match")
+	case "ls":
+		return !c.has("-l")
+	}
+	return false
 }
 
 func hashFormat(c *call) bool {

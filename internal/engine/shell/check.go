@@ -77,8 +77,9 @@ func (w *walker) salvage(text string, base uint) *source {
 	file := &syntax.File{}
 	end := 0
 	for st, err := range w.parser.StmtsSeq(strings.NewReader(text)) {
-		if err != nil {
-			break
+		// The sequence may not be left early: it goes on after a break and panics.
+		if err != nil || st == nil {
+			continue
 		}
 		file.Stmts = append(file.Stmts, st)
 		end = int(st.End().Offset())
@@ -169,26 +170,16 @@ func (w *walker) checkPOSIX(file *syntax.File, text string) {
 	})
 }
 
+// bashOnly names what a POSIX shell would read otherwise.
 func bashOnly(n syntax.Node) string {
+	if what := bashOnlyWord(n); what != "" {
+		return what
+	}
 	switch n := n.(type) {
-	case *syntax.SglQuoted:
-		if n.Dollar {
-			return "$'…'"
-		}
-	case *syntax.DblQuoted:
-		if n.Dollar {
-			return `$"…"`
-		}
-	case *syntax.ProcSubst:
-		return "process substitution"
 	case *syntax.ArithmCmd:
 		return "((…))"
 	case *syntax.TestClause:
 		return "[[…]]"
-	case *syntax.ArrayExpr:
-		return "an array"
-	case *syntax.ExtGlob:
-		return "an extended glob"
 	case *syntax.CoprocClause:
 		return "coproc"
 	case *syntax.LetClause:
@@ -201,22 +192,47 @@ func bashOnly(n syntax.Node) string {
 		if n.Select {
 			return "select"
 		}
-	case *syntax.Redirect:
-		switch n.Op {
-		case syntax.RdrAll, syntax.AppAll, syntax.WordHdoc:
-			return n.Op.String()
-		case syntax.DplOut:
-			if lit := n.Word.Lit(); lit != "-" && strings.Trim(lit, "0123456789") != "" {
-				return ">&"
-			}
-		}
 	case *syntax.BinaryCmd:
 		if n.Op == syntax.PipeAll {
 			return "|&"
 		}
+	case *syntax.Redirect:
+		return bashOnlyRedirect(n)
+	}
+	return ""
+}
+
+func bashOnlyWord(n syntax.Node) string {
+	switch n := n.(type) {
+	case *syntax.SglQuoted:
+		if n.Dollar {
+			return "$'…'"
+		}
+	case *syntax.DblQuoted:
+		if n.Dollar {
+			return `$"…"`
+		}
+	case *syntax.ProcSubst:
+		return "process substitution"
+	case *syntax.ArrayExpr:
+		return "an array"
+	case *syntax.ExtGlob:
+		return "an extended glob"
 	case *syntax.Word:
 		if w := *n; syntax.SplitBraces(&w) {
 			return "{a,b}"
+		}
+	}
+	return ""
+}
+
+func bashOnlyRedirect(n *syntax.Redirect) string {
+	switch n.Op {
+	case syntax.RdrAll, syntax.AppAll, syntax.WordHdoc:
+		return n.Op.String()
+	case syntax.DplOut:
+		if lit := n.Word.Lit(); lit != "-" && strings.Trim(lit, "0123456789") != "" {
+			return ">&"
 		}
 	}
 	return ""

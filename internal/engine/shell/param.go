@@ -299,7 +299,10 @@ func (w *walker) positional(s *state, pe *syntax.ParamExp) ([]Word, bool) {
 		return s.args, true
 	}
 	n, err := strconv.Atoi(name)
-	if err != nil || n > len(s.args) {
+	switch {
+	case err == nil && n == 0:
+		return w.environ(s, "0").words, true
+	case err != nil || n > len(s.args):
 		return nil, true
 	}
 	return s.args[n-1 : n], true
