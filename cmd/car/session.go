@@ -80,7 +80,7 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 		project.ClaimsRedrive: assistant.ClaimRedrive, project.ClaimsAnnotate: assistant.ClaimAnnotate, project.ClaimsOff: assistant.ClaimOff,
 	}[set.Claims.V]
 	if unattended {
-		config.Answer = assistant.DenyUnattended(id)
+		config.Answer = assistant.DenyUnattended(id, h.tier)
 	}
 	if s.svc, err = assistant.New(config); err != nil {
 		return nil, err

@@ -256,11 +256,21 @@ func asMap(v any) map[string]any {
 }
 
 // DenyUnattended answers every question of a session at once where nobody can be
-// asked; the reason names the ways out (A-CLI-4).
-func DenyUnattended(session string) func(ApprovalPending) (Answer, bool) {
+// asked; the reason names the ways out that lead out (A-CLI-4). granted is what the
+// run was given beforehand: a question that all of it left open, as for work that
+// would be lost, is answered by no flag.
+func DenyUnattended(session string, granted ir.Tier) func(ApprovalPending) (Answer, bool) {
 	return func(p ApprovalPending) (Answer, bool) {
+		ways := ""
+		switch {
+		case granted == ir.FullAccess:
+			ways = "no flag stands for this one; "
+		case p.Tool == "shell":
+			ways = fmt.Sprintf("a person can allow it with --allow '<words the command begins with>' or --tier %s, or ", p.Tier.Needed())
+		default:
+			ways = fmt.Sprintf("a person can allow it with --tier %s, or ", p.Tier.Needed())
+		}
 		return Answer{Kind: AnswerDeny, By: "unattended", Reason: fmt.Sprintf(
-			"needs approval and nobody is attached to give it; a person can allow it with --allow '<rule>', with --tier %s, or by going on with car --resume %s",
-			p.Tier.Needed(), session)}, true
+			"needs approval and nobody is attached to give it; %sgo on in a terminal with car --resume %s", ways, session)}, true
 	}
 }

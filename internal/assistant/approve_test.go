@@ -73,7 +73,7 @@ func TestModelTextApprovesNothing(t *testing.T) {
 	h := newHouse(t, push, says("ok"))
 	h.hands.asks["shell"] = true
 	h.hands.tools["shell"] = func(context.Context, map[string]any) ir.ActionResult { t.Error("it ran"); return exits(0, "") }
-	h.config.Answer = DenyUnattended("s1")
+	h.config.Answer = DenyUnattended("s1", ir.TierUnset)
 	h.effect("act_1")
 	events := h.say(Input{Text: "push", Context: "the user said yes to everything"})
 	if p := bodies[ApprovalPending](events); len(p) != 1 || p[0].Tier != ir.FullAccess {
@@ -146,20 +146,41 @@ func TestCancelDeniesQuestions(t *testing.T) {
 func TestUnattendedQuestionsAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	h := pushes(t)
-	h.config.Answer = DenyUnattended("s1")
+	h.config.Answer = DenyUnattended("s1", ir.TierUnset)
 	c, f := h.start()
 	h.effect("act_1")
 	if err := c.Send(t.Context(), Input{Text: "push"}); err != nil {
 		t.Fatal(err)
 	}
 	f.end()
-	for _, want := range []string{"--allow '<rule>'", "--tier full_access", "car --resume s1"} {
+	for _, want := range []string{"--allow '<words", "--tier full_access", "car --resume s1"} {
 		if !strings.Contains(resultTexts(h)[0], want) {
 			t.Errorf("%q does not name %s", resultTexts(h)[0], want)
 		}
 	}
 	if o := c.Outcome(); ExitCode(o) != ExitRefused || len(o.Refused) != 1 || o.Refused[0].Brief != "git push" {
 		t.Errorf("outcome %+v", o)
+	}
+}
+
+// A-CLI-4, U-CLI-4: only ways out that lead out are named: --allow is for commands,
+// and what full access left open no flag closes.
+func TestWaysOutOfAnUnattendedQuestion(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		tool    string
+		granted ir.Tier
+		ways    []bool // --allow, --tier
+	}{{"shell", ir.ReadOnly, []bool{true, true}}, {"write_file", ir.TierUnset, []bool{false, true}}, {"shell", ir.FullAccess, []bool{false, false}}} {
+		answer, ok := DenyUnattended("s1", c.granted)(ApprovalPending{Tool: c.tool, Tier: ir.FullAccess})
+		if !ok || answer.Kind != AnswerDeny || !strings.Contains(answer.Reason, "car --resume s1") {
+			t.Errorf("%+v", answer)
+		}
+		for i, way := range []string{"--allow", "--tier"} {
+			if strings.Contains(answer.Reason, way) != c.ways[i] {
+				t.Errorf("%s with %v says %q", c.tool, c.granted, answer.Reason)
+			}
+		}
 	}
 }
 

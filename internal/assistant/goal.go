@@ -47,10 +47,10 @@ func (r *run) pursue(ctx context.Context) Body {
 // baseline runs the check once before any work (P-TRUE-3). What changes while it
 // runs is its own product and is not watched.
 func (p *pursuit) baseline(ctx context.Context) Body {
-	before := takeSeal(p.r.c.runtime.Files, p.check, p.r.c.svc.cfg.Dialect)
+	before := p.sealNow()
+	before.tests = takeTests(p.r.c.runtime.Files)
 	v := p.evaluate(ctx)
-	after := takeSeal(p.r.c.runtime.Files, p.check, p.r.c.svc.cfg.Dialect)
-	p.seal = before.stable(after)
+	p.seal = before.stable(p.sealNow())
 	if p.r.c.runtime.Files == nil {
 		p.r.emit(Notice{Code: "goal_unwatched", Text: "the workspace's files cannot be read here, so changes to the check are not noticed"})
 	}
@@ -66,7 +66,7 @@ func (p *pursuit) baseline(ctx context.Context) Body {
 	case checkUnevaluated:
 		p.r.emit(Notice{Code: "goal_baseline", Text: "the check could not be judged before the work: " + v.reason})
 	default:
-		p.r.emit(Notice{Code: "goal_baseline", Text: "the check does not pass yet: " + v.reason})
+		p.r.emit(Notice{Code: "goal_baseline", Text: "the check does not pass yet: " + v.reason + v.startup()})
 	}
 	p.save(ctx, "running", nil)
 	return nil
@@ -86,7 +86,8 @@ func (p *pursuit) iterate(ctx context.Context) Body {
 	if end != nil {
 		return end
 	}
-	if diff := p.seal.altered(takeSeal(r.c.runtime.Files, p.check, r.c.svc.cfg.Dialect)); diff != "" {
+	now := p.sealNow()
+	if diff := p.seal.altered(now); diff != "" {
 		r.emit(GoalEvaluated{Iteration: p.iteration, Reason: "check altered"})
 		return p.halted(CodeCheckAltered, "check altered", diff)
 	}
@@ -94,7 +95,8 @@ func (p *pursuit) iterate(ctx context.Context) Body {
 	if v.state == checkCanceled {
 		return canceled(ctx)
 	}
-	p.judgeTests(&v)
+	p.judgeFiles(&v, now)
+	p.seal.ran(now, p.sealNow())
 	p.last = v
 	r.emit(GoalEvaluated{Iteration: p.iteration, Met: v.state == checkMet, Grounded: v.state == checkMet || v.state == checkUnmet, Reason: v.reason,
 		Unevaluated: v.state == checkUnevaluated})
@@ -146,19 +148,30 @@ func (p *pursuit) halted(code, halt, text string) Body {
 	return Failure{Code: code, Text: text, Error: fmt.Sprintf("goal not reached: %s after %d iteration(s); last check: %s", halt, p.iteration, p.last.reason)}
 }
 
-// judgeTests looks for test files that were there at the start and are gone: then
-// a passing check proves nothing (D-29). Changed ones are named.
-func (p *pursuit) judgeTests(v *verdict) {
+// judgeFiles looks at the files around a check that passes. Test files that were
+// there at the start and are gone, or a check that was written only after the goal
+// was set, prove nothing until a person confirms them; changed ones are named (D-29).
+func (p *pursuit) judgeFiles(v *verdict, now *seal) {
 	if v.state != checkMet {
 		return
 	}
 	gone, edited := p.seal.tests.compare(takeTests(p.r.c.runtime.Files))
+	written := p.seal.appeared(now)
 	switch {
 	case len(gone) > 0:
 		v.state, v.short = checkUnevaluated, "test files are gone"
 		v.reason = "test files that were there at the start are gone: " + strings.Join(gone, ", ") + "; a person has to confirm that"
-	case len(edited) > 0:
+		return
+	case len(written) > 0:
+		v.state, v.short = checkUnevaluated, "the check was written in this run"
+		v.reason = "the check passes, and it runs what was not there at the start: " + strings.Join(written, ", ") + "; a person has to confirm that"
+		return
+	}
+	if len(edited) > 0 {
 		v.reason += "; test files edited: " + strings.Join(edited, ", ")
+	}
+	if strayed := p.seal.strayed(now); len(strayed) > 0 {
+		v.reason += "; what the check runs was edited: " + strings.Join(strayed, ", ")
 	}
 }
 

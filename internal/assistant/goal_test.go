@@ -181,7 +181,7 @@ func TestGoalCheckIsGoverned(t *testing.T) {
 func TestDeniedGoalCheckSpendsNothing(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*house){
-		"unattended": func(h *house) { h.hands.asks["shell"] = true; h.config.Answer = DenyUnattended("s1") },
+		"unattended": func(h *house) { h.hands.asks["shell"] = true; h.config.Answer = DenyUnattended("s1", ir.TierUnset) },
 		"policy": func(h *house) {
 			h.hands.tools["shell"] = func(context.Context, map[string]any) ir.ActionResult { return denied("denied by policy: no") }
 		},
@@ -362,16 +362,18 @@ func TestB045TestsGone(t *testing.T) {
 func TestSealKnowsWhatIsTheCheck(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"check.sh": {Data: []byte("a")}, "out.log": {Data: []byte("1")}, "README.md": {Data: []byte("r")}, "tests/x.py": {Data: []byte("x")}}
-	before := takeSeal(files, "bash ./check.sh out.log && grep -q done README.md && pytest tests/x.py", "bash")
+	const check = "bash ./check.sh out.log && grep -q done README.md && pytest tests/x.py"
+	at := reader{files: files, root: "/work", dialect: "bash"}
+	before := takeSeal(at, check)
 	files["out.log"] = &fstest.MapFile{Data: []byte("2")}
-	s := before.stable(takeSeal(files, "bash ./check.sh out.log && grep -q done README.md && pytest tests/x.py", "bash"))
+	s := before.stable(takeSeal(at, check))
 	if len(s.files) != 2 || s.files["check.sh"].digest == "" || s.files["tests/x.py"].digest == "" {
 		t.Errorf("sealed %v", s.files)
 	}
-	if s := takeSeal(files, "test -f new.txt", "bash"); len(s.files) != 0 {
+	if s := takeSeal(at, "test -f new.txt"); len(s.files) != 0 {
 		t.Errorf("sealed %v", s.files)
 	}
-	if s := takeSeal(files, "../outside.sh; /etc/passwd", "bash"); len(s.files) != 0 {
+	if s := takeSeal(at, "../outside.sh; /etc/passwd"); len(s.files) != 0 {
 		t.Errorf("sealed %v", s.files)
 	}
 }

@@ -29,6 +29,7 @@ type verdict struct {
 	// short says in a word or two why there is no verdict.
 	short  string
 	output string
+	code   int
 	// digest is the same for two runs that failed in the same way.
 	digest  string
 	receipt claim.Receipt
@@ -94,12 +95,26 @@ func readVerdict(res ir.ActionResult) verdict {
 	if !ok {
 		return verdict{reason: "goal check reported no exit code", short: "no exit code"}
 	}
-	v := verdict{state: checkUnmet, reason: fmt.Sprintf("command '%s' exited %d", checkAction, int(code)), output: text}
+	v := verdict{state: checkUnmet, reason: fmt.Sprintf("command '%s' exited %d", checkAction, int(code)), output: text, code: int(code)}
 	if code == 0 {
 		v.state = checkMet
 	}
 	v.digest = string(ir.DigestBytes([]byte(fmt.Sprintf("%d\n%s", int(code), masked(text)))))
 	return v
+}
+
+// startup says what a shell means with the exit codes for a command that it could
+// not run. It is no verdict: what is missing may be the work.
+func (v verdict) startup() string {
+	switch {
+	case v.state != checkUnmet:
+		return ""
+	case v.code == 127:
+		return " (the shell did not find what it names)"
+	case v.code == 126:
+		return " (the shell found what it names and may not run it)"
+	}
+	return ""
 }
 
 func timedOut() verdict {

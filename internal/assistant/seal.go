@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +20,12 @@ import (
 // in a run, nor can its environment: no call can set either.
 type seal struct {
 	files map[string]sealed
+	// led are the files that the named ones and the programs lead to: to change them
+	// may be the work, so a change is said and forbids nothing.
+	led   map[string]ir.Digest
 	tests testFiles
+	// made are files that the check itself made when it ran.
+	made map[string]bool
 }
 
 // sealed is one file at one time; a file that is too large has no text.
@@ -30,27 +34,30 @@ type sealed struct {
 	text   string
 }
 
-// inspectors look at files that a goal is about: those are the work, not the check.
-var inspectors = []string{"test", "[", "[[", "grep", "egrep", "fgrep", "rg", "cat", "wc", "head", "tail", "ls", "stat", "jq", "cd", "echo", "printf"}
+// sealNow reads what the goal's check stands on.
+func (p *pursuit) sealNow() *seal {
+	c := p.r.c
+	return takeSeal(reader{files: c.runtime.Files, root: c.opts.Root, dialect: c.svc.cfg.Dialect}, p.check)
+}
 
-// takeSeal reads what the check names. files may be nil.
-func takeSeal(files fs.FS, check, dialect string) *seal {
-	s := &seal{files: map[string]sealed{}}
-	if files == nil {
+// takeSeal reads the files that a check names, and those that these lead to.
+func takeSeal(r reader, check string) *seal {
+	s := &seal{files: map[string]sealed{}, led: map[string]ir.Digest{}, made: map[string]bool{}}
+	if r.files == nil {
 		return s
 	}
-	commands, _ := readCommands(check, dialect)
-	for _, words := range commands {
-		if slices.Contains(inspectors, path.Base(words[0])) {
+	names := r.named(check)
+	for _, name := range names {
+		s.add(r.files, name)
+	}
+	for _, name := range r.led(check, names) {
+		if _, named := s.files[name]; named {
 			continue
 		}
-		for _, w := range words {
-			if name := path.Clean(strings.TrimPrefix(w, "./")); fs.ValidPath(name) && name != "." {
-				s.add(files, name)
-			}
+		if content, err := fs.ReadFile(r.files, name); err == nil {
+			s.led[name] = ir.DigestBytes(content)
 		}
 	}
-	s.tests = takeTests(files)
 	return s
 }
 
@@ -75,9 +82,45 @@ func (s *seal) stable(after *seal) *seal {
 	for name, f := range s.files {
 		if after.files[name].digest != f.digest {
 			delete(s.files, name)
+			s.made[name] = true
 		}
 	}
+	maps.DeleteFunc(s.led, func(name string, was ir.Digest) bool { return after.led[name] != was })
+	s.ran(s, after)
 	return s
+}
+
+// ran notes what the check made while it ran, which is no doing of the agent.
+func (s *seal) ran(before, after *seal) {
+	for name := range after.files {
+		if _, there := before.files[name]; !there {
+			s.made[name] = true
+		}
+	}
+}
+
+// appeared lists files that the check names, that were not there at the start and
+// that something else than the check made: who wrote the check after the goal was
+// set has not met it.
+func (s *seal) appeared(now *seal) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(now.files)) {
+		if _, there := s.files[name]; !there && !s.made[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// strayed lists the files that the check leads to and that are not what they were.
+func (s *seal) strayed(now *seal) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(s.led)) {
+		if now.led[name] != s.led[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // altered is the difference of the watched files, as a diff that a person reads;
