@@ -30,8 +30,6 @@ type call struct {
 	always   bool
 	reason   string
 	classSet bool
-	// allowed and ruled hold what command rules said.
-	allowed bool
 }
 
 // given is an option as it stands on the command line.

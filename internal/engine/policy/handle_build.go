@@ -384,7 +384,6 @@ func (j *judge) compiler(c *call) bool {
 			j.ask(c, ruleHelper, "is told to start another program", "")
 		case strings.HasPrefix(t, "@"):
 			j.ask(c, ruleUnknown, "takes options from a file", "")
-		case strings.HasPrefix(t, "-I/"), strings.HasPrefix(t, "-L/"):
 		}
 	}
 	for _, w := range c.operands {

@@ -144,7 +144,7 @@ func (p *sedParser) command() bool {
 	case 'y':
 		d := p.peek()
 		p.at++
-		if !p.until(d, false) || !p.until(d, false) {
+		if !p.twice(d) {
 			p.bad = true
 		}
 	default:
@@ -208,6 +208,12 @@ func (p *sedParser) flags(set string) {
 	}
 }
 
+// twice passes over the two texts between three delimiters.
+func (p *sedParser) twice(d byte) bool {
+	first := p.until(d, false)
+	return first && p.until(d, false)
+}
+
 // until skips to behind the next d that is not escaped; in a regular
 // expression, a bracket may hold it.
 func (p *sedParser) until(d byte, regex bool) bool {
@@ -246,7 +252,7 @@ func (p *sedParser) substitute() {
 	if !p.until(d, false) {
 		// A bracket that never closes is literal for some; read it without.
 		p.at = from
-		if !p.until(d, false) || !p.until(d, false) {
+		if !p.twice(d) {
 			p.bad = true
 			return
 		}

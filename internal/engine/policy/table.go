@@ -52,8 +52,7 @@ type option struct {
 	attached bool
 	role     role
 	// class replaces the row's class when the option is given.
-	class  string
-	repeat bool
+	class string
 }
 
 // tierOf says what a class means (G-TIER-2).
