@@ -88,7 +88,7 @@ func (p *pursuit) iterate(ctx context.Context) Body {
 	}
 	now := p.sealNow()
 	if diff := p.seal.altered(now); diff != "" {
-		r.emit(GoalEvaluated{Iteration: p.iteration, Reason: "check altered"})
+		p.judged(GoalEvaluated{Iteration: p.iteration, Reason: "check altered"})
 		return p.halted(CodeCheckAltered, "check altered", diff)
 	}
 	v := p.evaluate(ctx)
@@ -98,7 +98,7 @@ func (p *pursuit) iterate(ctx context.Context) Body {
 	p.judgeFiles(&v, now)
 	p.seal.ran(now, p.sealNow())
 	p.last = v
-	r.emit(GoalEvaluated{Iteration: p.iteration, Met: v.state == checkMet, Grounded: v.state == checkMet || v.state == checkUnmet, Reason: v.reason,
+	p.judged(GoalEvaluated{Iteration: p.iteration, Met: v.state == checkMet, Grounded: v.state == checkMet || v.state == checkUnmet, Reason: v.reason,
 		Unevaluated: v.state == checkUnevaluated})
 	p.save(ctx, "running", nil)
 	return p.verdictEnd(v, reply, p.effects() > effects)

@@ -10,6 +10,7 @@ import (
 
 	"car/internal/assistant/llm"
 	"car/internal/assistant/store"
+	"car/internal/engine/eventlog"
 )
 
 // inferred is what one inference brought. A cut one has only the text that was
@@ -59,6 +60,7 @@ func (r *run) fallback(err *llm.Error) bool {
 		return false
 	}
 	r.emit(Notice{Code: "model_fallback", Text: fmt.Sprintf("%s does not answer (%v); going on with %s", r.choices[0].Model, err, r.choices[1].Model)})
+	r.record(eventlog.ModelFallback, map[string]any{"from": r.choices[0].Model, "to": r.choices[1].Model, "reason": err.Error()})
 	r.choices = r.choices[1:]
 	return true
 }
@@ -170,6 +172,7 @@ func (r *run) charge(ctx context.Context, with Choice, req llm.Request, col *llm
 	}
 	r.spent.add(u, micros)
 	r.emit(u)
+	r.recordRequest(with, u)
 	err := r.c.svc.cfg.Store.AddUsage(ctx, r.c.id, store.Usage{Turn: r.number, Step: r.inferences, Provider: with.Provider.Name(), Model: with.Model,
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning, CostMicros: micros, Estimated: u.Estimated})
 	if err != nil {

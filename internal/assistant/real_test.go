@@ -102,7 +102,7 @@ func (b *bench) engine(r OpenRequest) (Runtime, error) {
 	if err != nil {
 		return Runtime{}, err
 	}
-	out := Runtime{Engine: rt, Files: os.DirFS(b.root), Effects: b.db.EffectsOf, Close: func(ctx context.Context) error {
+	out := Runtime{Engine: rt, Files: os.DirFS(b.root), Effects: b.db.EffectsOf, Log: b.log, Close: func(ctx context.Context) error {
 		err := rt.Close(ctx)
 		return firstOf(err, where.Close(), os.RemoveAll(scratch))
 	}}

@@ -12,6 +12,7 @@ import (
 	"car/internal/assistant/claim"
 	"car/internal/assistant/llm"
 	"car/internal/assistant/store"
+	"car/internal/engine/eventlog"
 )
 
 // run is one input on its way to its terminal event: a chat turn, or a goal with
@@ -86,6 +87,7 @@ func (r *run) prepare(ctx context.Context) Body {
 	if err := r.c.openRuntime(ctx); err != nil {
 		return r.failure(ctx, CodeEngine, "the engine of the session did not open: "+err.Error())
 	}
+	r.record(eventlog.RunStarted, map[string]any{"kind": r.kind()})
 	if err := r.reconcile(ctx); err != nil {
 		return r.failure(ctx, CodeStore, fmt.Sprintf("durable %saction reconciliation failed: %v", word, err))
 	}

@@ -36,6 +36,9 @@ type Runtime struct {
 	Files fs.FS
 	// Effects looks up what is known of a call of an earlier process; nil knows nothing.
 	Effects func(ctx context.Context, session, callID string) ([]approval.Effect, error)
+	// Log is the session's record, to which the conversation adds its runs, requests
+	// and verdicts; nil keeps none.
+	Log Log
 	// Todos is the session's list as it stands; nil is a session without one (A-CTX-3).
 	Todos func() []tool.Todo
 	// Close ends what the session still runs; nil is nothing to do.

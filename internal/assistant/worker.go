@@ -62,6 +62,7 @@ func (c *Conversation) conclude(ctx context.Context, r *run, end Body) {
 	report := r.report()
 	end = c.svc.lens.body(end)
 	r.saveEnd(ctx, end)
+	r.recordEnd(end)
 	undelivered := !c.delivered[r.input.id]
 	clear(c.delivered)
 	outcome := r.outcome(end)
