@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -93,9 +94,23 @@ func (t *task) input(p prompt, o taskOptions) assistant.Input {
 		in.Model = t.house.models.flag
 	}
 	if o.check != "" {
-		in.Goal = &assistant.Goal{Check: o.check, MaxIterations: o.maxIter, Typed: true}
+		in.Goal = &assistant.Goal{Check: t.checkHere(o.check), MaxIterations: o.maxIter, Typed: true}
 	}
 	return in
+}
+
+// checkHere is a check for commands run at the root, which typed in a folder below
+// means that folder: `--check ./check.sh` is the file that the person sees.
+func (t *task) checkHere(check string) string {
+	below, err := filepath.Rel(t.house.project.Root, t.house.project.Cwd)
+	if err != nil || below == "." {
+		return check
+	}
+	cd := "cd '" + strings.ReplaceAll(below, "'", `'\''`) + "' && "
+	if strings.ContainsAny(check, ";&|<#\n") { // more than one command, or a comment at the end
+		return cd + "{\n" + check + "\n}"
+	}
+	return cd + check
 }
 
 // header says at the start which model, where hands act and what holds them (P-GUARD-7).
