@@ -264,6 +264,9 @@ func (j *judge) globSecret(c *call, w shell.Word) bool {
 func (j *judge) gitRemote(c *call) bool {
 	j.gitGlobals(c)
 	sub := strings.TrimPrefix(c.name, "git ")
+	if sub == "remote show" && len(c.operands) == 0 || c.has("--get-url") {
+		c.class = "read"
+	}
 	j.apply(c)
 	for _, w := range c.operands {
 		text, ok := plainText(w)

@@ -38,7 +38,7 @@ ls,dir,vdir,exa,eza,lsd | read | m* | -I -w -T --ignore --hide --block-size --co
 tree | read | m* | -L -P -I -o:w --filelimit --charset --fromfile! --gitfile:r --infofile --sort? --timefmt -H -T |
 stat,file,du,readlink,realpath,namei,lsattr,getfacl | read | m* | -c -f:r -m:r -d -t -B -X:r -F -e -P --printf --format --magic-file:r --files-from:r --files0-from:r --exclude --exclude-from:r --max-depth --block-size --threshold --time? --time-style --relative-to:m --relative-base:m | stat
 basename,dirname | fact | t* | -s --suffix |
-test,[ | read | t* | | test
+test,[ | fact | t* | | test
 touch | edit | p* | -d -t -r:m --date --reference:m --time |
 mkdir | edit | w* | -m --mode -Z! --context? |
 mkfifo,mknod | edit | w t* | -m --mode | mknod

@@ -268,10 +268,26 @@ func mergeVars(a, b *list[variable]) *list[variable] {
 			continue
 		}
 		v := unknownVar(name, FromMerge)
+		if va.number() && vb.number() {
+			v = numberVar(name)
+		}
 		v.exported = va.exported || vb.exported
 		out = out.set(name, v)
 	}
 	return out
+}
+
+// number reports a value that is a number, certain or not.
+func (v variable) number() bool {
+	if v.unset || v.array || v.ref != "" || len(v.words) != 1 || len(v.words[0].Parts) == 0 {
+		return false
+	}
+	for _, p := range v.words[0].Parts {
+		if p.Kind == Unknown && p.Origin != FromArithmetic || p.Kind == Pattern || p.Kind == Literal && !isNumber(p.Text) {
+			return false
+		}
+	}
+	return true
 }
 
 // widen makes everything unknown that a loop body changed.
