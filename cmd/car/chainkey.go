@@ -16,20 +16,37 @@ import (
 // chainKeyBytes is the length of the key that signs where a record stood.
 const chainKeyBytes = 32
 
-// chainKey reads the key of this person's records, making it where there is none
+// chainKey is the key of this person's records, made where there is none
 // (B-CHAIN-1). Two processes that make it at once end with the same one: whoever
 // links its file first wins.
 func chainKey(home string) ([]byte, error) {
-	path := filepath.Join(home, "chain.key")
-	key, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	path := chainKeyPath(home)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := makeChainKey(home, path); err != nil {
 			return nil, err
 		}
-		key, err = os.ReadFile(path)
 	}
-	if err == nil && len(key) != chainKeyBytes {
-		err = usageError(fmt.Errorf("%s holds %d bytes, not the %d of a key", path, len(key), chainKeyBytes), "move it away; records made with it can then no longer be verified")
+	return readChainKey(home)
+}
+
+func chainKeyPath(home string) string { return filepath.Join(home, "chain.key") }
+
+// readChainKey reads the key and makes none: to somebody who verifies, a key that
+// is gone is a finding. It is its owner's alone, whatever a copy made of its mode.
+func readChainKey(home string) ([]byte, error) {
+	path := chainKeyPath(home)
+	key, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s is not there, and without it no record can be verified", path)
+	case err != nil:
+		return nil, err
+	case len(key) != chainKeyBytes:
+		return nil, usageError(fmt.Errorf("%s holds %d bytes, not the %d of a key", path, len(key), chainKeyBytes), "move it away; records made with it can then no longer be verified")
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = os.Chmod(path, 0o600)
 	}
 	return key, err
 }

@@ -33,6 +33,8 @@ type engineRoom struct {
 	tools     *tools.Set
 	todos     *todoList
 	undo      *undo.Journal
+	state     *state.Store
+	spans     *spanFile
 	runtime   *engine.Runtime
 }
 
@@ -94,12 +96,18 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 	if room.undo, err = undo.Open(filepath.Join(dir, "undo")); err != nil {
 		return nil, err
 	}
+	if room.state, err = h.openState(dir); err != nil {
+		return nil, err
+	}
+	if room.spans, err = h.openSpans(); err != nil {
+		return nil, err
+	}
 	environment, err := envDigest(env.vars)
 	if err != nil {
 		return nil, err
 	}
 	room.runtime, err = engine.New(engine.Config{
-		Tools: room.tools, Judge: judge, Approver: approver, Recorder: room.ledger, Book: h.db, Log: room.log, State: state.New(),
+		Tools: room.tools, Judge: judge, Approver: approver, Recorder: room.ledger, Book: h.db, Log: room.log, State: room.state, Spans: room.spans.recorder(),
 		Substrate: room.substrate, Redactor: redactor, CarHome: h.home, EnvDigest: environment, Now: h.app.now,
 		Undo: room.undo, Warn: func(err error) { h.notice(err.Error()) },
 	})
@@ -141,9 +149,13 @@ func (r *engineRoom) close(ctx context.Context) error {
 	if r.runtime != nil {
 		errs = append(errs, r.runtime.Close(ctx))
 	}
+	if r.state != nil {
+		errs = append(errs, r.state.Close())
+	}
 	if r.log != nil {
 		errs = append(errs, r.log.Close())
 	}
+	errs = append(errs, r.spans.close())
 	if r.undo != nil {
 		errs = append(errs, r.undo.Close())
 	}

@@ -30,6 +30,8 @@ type house struct {
 	// tier is a standing authority for this process; unset is none.
 	tier  ir.Tier
 	rules []policy.RuleFile
+	// spans is the file that spans are added to; empty is none.
+	spans string
 	// notice tells the person something that changes nothing.
 	notice func(text string)
 }
@@ -44,11 +46,15 @@ type houseOptions struct {
 	allow  []string
 	// scenario is the text of a scripted model that is in no file.
 	scenario []byte
+	spans    string
 	quiet    bool
 }
 
 func (a *app) openHouse(ctx context.Context, o houseOptions) (_ *house, err error) {
 	h := &house{app: a, tier: o.tier}
+	if o.spans != "" {
+		h.spans = a.absolute(o.spans)
+	}
 	h.notice = func(text string) {
 		if !o.quiet {
 			fmt.Fprintf(a.io.err, "· %s\n", safe.Line(text))

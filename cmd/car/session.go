@@ -71,7 +71,7 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 		Redactor: redact.New(h.secrets()), Dialect: s.room.substrate.Describe().Dialect,
 		Open: func(_ context.Context, r assistant.OpenRequest) (assistant.Runtime, error) {
 			late.to = r.Approver
-			return assistant.Runtime{Engine: s.room.runtime, Tools: s.room.forModel(), Files: s.room.workspace.FS(), Effects: h.db.EffectsOf}, nil
+			return assistant.Runtime{Engine: s.room.runtime, Tools: s.room.forModel(), Files: s.room.workspace.FS(), Effects: h.db.EffectsOf, Log: s.room.log}, nil
 		},
 	}
 	set := h.project.Settings

@@ -107,6 +107,8 @@ func (l *Log) startAnchoring() error {
 		return fmt.Errorf("read the anchor of %s: %w", l.cfg.Path, err)
 	case !found && l.seq > 0:
 		doubt = AnchorMissing.String()
+	case l.unlinked:
+		doubt = "an event does not follow the one before it"
 	case found && !l.leadsOnFrom(at):
 		doubt = "the anchored event is not in it"
 	}

@@ -326,7 +326,8 @@ func TestOpeningLaundersNothing(t *testing.T) {
 		notice string
 		want   string
 	}{
-		"cut": {func(a anchored) { a.replace(t, a.lines(t)[:2]...) }, "the anchored event is not in it", "tampered at 3"},
+		"cut":         {func(a anchored) { a.replace(t, a.lines(t)[:2]...) }, "the anchored event is not in it", "tampered at 3"},
+		"one deleted": {func(a anchored) { l := a.lines(t); a.replace(t, l[0], l[2], l[3]) }, "an event does not follow the one before it", "tampered at 1"},
 		"cut and not gone on": {func(a anchored) { a.replace(t) }, "the anchored event is not in it",
 			"truncated: anchored 4, found 2"},
 		"forged": {func(a anchored) { must(t, a.store.PutAnchor("s1", `{}`)) }, "(anchor forged)", "anchor forged"},

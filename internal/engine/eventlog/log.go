@@ -51,6 +51,8 @@ type Log struct {
 	// base is what the file's first chained event follows; it counts once based.
 	base  place
 	based bool
+	// unlinked says that an event of the file does not follow the one before it.
+	unlinked bool
 	// unanchored counts the events behind the last anchor.
 	unanchored int
 	// cost is what the log's priced events came to, those that retention dropped included.
@@ -104,6 +106,7 @@ func (l *Log) replay() error {
 		l.seq = e.Seq
 		l.cost = max(l.cost, costSoFar(&e, l.cost))
 		if e.Hash != "" {
+			l.unlinked = l.unlinked || l.based && e.PrevHash != l.head
 			l.standOn(&e)
 			l.chained, l.head = true, e.Hash
 		}
