@@ -49,6 +49,8 @@ type Facts interface {
 	Open(path string) (tool.File, error)
 }
 
+var _ Facts = tool.FS(nil)
+
 func (c Config) check() error {
 	if !filepath.IsAbs(c.Root) {
 		return fmt.Errorf("policy config: Root %q is not an absolute path", c.Root)

@@ -230,7 +230,7 @@ func (j *judge) header(c *call, name, value, host string) {
 		}
 		return
 	case "x-forwarded-host", "x-original-url", "x-rewrite-url", "x-host", "forwarded", "x-forwarded-server", "proxy-authorization", "proxy-connection",
-		"transfer-encoding", "content-length", "connection", "upgrade", "te", "trailer", "keep-alive", "expect":
+		"transfer-encoding", "content-length", "upgrade", "te", "trailer":
 		j.deny(c, ruleNetwork, "has a header that reaches past the named server ("+low+")", "")
 		return
 	case "metadata-flavor", "metadata", "x-google-metadata-request", "x-aws-ec2-metadata-token", "x-aws-ec2-metadata-token-ttl-seconds", "x-metadata-token":

@@ -7,7 +7,7 @@ import (
 // hints reports whether a line in lower case speaks of a secret at all; most do
 // not, and are spared a closer look.
 func hints(low string) bool {
-	for _, w := range []string{"key", "token", "secret", "pass", "pwd", "credential", "auth", "cookie", "openai_", "azure_client_", "connection_string", "anthropic_"} {
+	for _, w := range []string{"key", "token", "secret", "pass", "pwd", "credential", "auth", "cookie", "bearer ", "identified by", "openai_", "azure_client_", "connection_string", "anthropic_"} {
 		if strings.Contains(low, w) {
 			return true
 		}
@@ -30,11 +30,16 @@ func named(spans []span, line string) []span {
 			continue
 		}
 		name, from, quoted := nameBefore(line, i)
-		if name == "" || strings.HasSuffix(line[:from], "://") || !SecretName(name) {
+		// "auth" alone is what container logins call theirs.
+		login := quoted && name == "auth"
+		if name == "" || strings.HasSuffix(line[:from], "://") || !login && !SecretName(name) {
 			continue
 		}
 		v := valueAfter(line, sep.end, sep.equals && envLine(line, from, name))
 		v.name, v.sep, v.quotedName = name, sep, quoted
+		if login && !v.quoted {
+			continue
+		}
 		if v.secret() {
 			spans = append(spans, span{v.from, v.to})
 			i = max(i, v.to-1)
@@ -213,7 +218,7 @@ func (v value) secret() bool {
 	if v.quoted {
 		return len(text) >= 4 && (password || len(text) >= 8 || hasDigit(text))
 	}
-	if code(text) || v.follows == '(' || strings.HasPrefix(text, "/") && strings.Count(text, "/") > 1 || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "~/") {
+	if code(text) || v.identifier() || v.follows == '(' || strings.HasPrefix(text, "/") && strings.Count(text, "/") > 1 || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "~/") {
 		return false
 	}
 	if number(text) {
@@ -229,6 +234,15 @@ func (v value) secret() bool {
 		return len(text) >= 6
 	}
 	return len(text) >= 6 && (hasDigit(text) || strings.ContainsAny(text, "!@#$%^&*+/=~"))
+}
+
+// identifier reports a value that is a name of the program around it:
+// f(password=pw), self.token = token.
+func (v value) identifier() bool {
+	if isUpper(v.name) || strings.Trim(strings.ToLower(v.text), "abcdefghijklmnopqrstuvwxyz_.") != "" {
+		return false
+	}
+	return v.follows == ')' || v.follows == ',' || strings.ContainsAny(v.text, "_.") || strings.EqualFold(v.text, v.name)
 }
 
 func hasLetter(s string) bool {

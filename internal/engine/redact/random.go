@@ -88,6 +88,12 @@ func explained(line string, from, to int) bool {
 	case strings.HasSuffix(before, "/") || strings.HasPrefix(run, "/") || strings.Count(run, "/") > len(run)/16+1 && !strings.Contains(run, "="):
 		return true
 	}
+	// What files of well-known kinds begin with, encoded.
+	for _, magic := range []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "PHN2Zy", "JVBERi", "UEsDB", "H4sI", "AGFzb", "d09GM", "d09GR", "T1RUT", "AAEAAA", "eyJ2ZXJzaW9uIjo", "PD94bWw"} {
+		if strings.HasPrefix(run, magic) {
+			return true
+		}
+	}
 	for _, mark := range []string{"base64,", "sha1:", "sha256:", "sha384:", "sha512:", "sha256-", "sha512-", "h1:", "md5:", "integrity", "checksum", "digest", "fingerprint", "ssh-rsa ", "ssh-ed25519 ", "public"} {
 		if strings.Contains(before, mark) {
 			return true

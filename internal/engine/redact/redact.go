@@ -95,6 +95,7 @@ func (r *Redactor) line(st *state, line string) []span {
 		if low := asciiLower(body); hints(low) {
 			spans = named(spans, body)
 			spans = headers(spans, body, low)
+			spans = phrases(spans, body, low)
 		}
 		spans = urls(spans, body)
 		spans = options(spans, body)

@@ -63,6 +63,19 @@ func TestMasks(t *testing.T) {
 		{"KEY=\"" + begin + " MIIBfakefakefakefake " + end + "\"", "MIIBfakefakefakefake"},
 		{"\x1b[1mDB_PASSWORD\x1b[0m: \x1b[31mfakepw000\x1b[0m", "fakepw000"},
 		{"OPENAI_ORG=org-fake0001", "org-fake0001"},
+		{"docker run -e POSTGRES_PASSWORD=fakepw000 postgres", "fakepw000"},
+		{"<password>fakepw000</password>", "fakepw000"},
+		{"<clientSecret>fake000111222</clientSecret>", "fake000111222"},
+		{"machine example.com login dev password fakepw000", "fakepw000"},
+		{`"auths": {"r.example": {"auth": "ZGV2OmZha2Vwdw=="}}`, "ZGV2OmZha2Vwdw=="},
+		{"sent Bearer abcdef123456abcdef", "abcdef123456abcdef"},
+		{"ALTER USER dev IDENTIFIED BY 'fakepw000'", "fakepw000"},
+		{"db_pass: fakepw000", "fakepw000"},
+		{"DATABASE_URL=postgres://u:fakepw@h/db", "fakepw"},
+		{"password=swordfish", "swordfish"},
+		{"client-secret: abc123def456", "abc123def456"},
+		{"TWILIO_AUTH_TOKEN=0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"},
+		{"user=dev&password=fakepw000&x=1", "fakepw000"},
 	} {
 		got, n := r.String(c.text)
 		if strings.Contains(got, c.hide) || n == 0 {
@@ -92,6 +105,10 @@ func TestKeeps(t *testing.T) {
 		"process.env.API_KEY", "apiKey: process.env.API_KEY,", "password: os.environ[\"PW\"]", "std::token::Kind", "token := lexer.Next()", "label: Password",
 		"primary_key=id", "SSH_KEY_PATH=~/.ssh/id", "mysql -u root -p app", "curl -u $USER:$PASS https://example.com", "request_id=9b2d1c1e-7f0a-4a57-9c55-0d6b1f3a2e11",
 		"The passphrase is asked for.", "token = None", "password=True", "TOKEN=", "export TOKEN", "PASSWORD_HASH_ROUNDS=12", "AUTH_TOKEN_TTL=3600", "API_KEY_HEADER=X-Api-Key",
+		"Client(api_key=api_key, token=tok)", "self.password = password", "login(user, password=pw)", "connect(password=settings.db_password)", "<password></password>", "<password>${pw}</password>",
+		"Bearer tokens are opaque strings", "bearer: true", "the word password appears", "IDENTIFIED BY 'x'", "\"image\": \"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk\"",
+		"TOKEN_TYPE=bearer", "SECRET_NAME=db", "const apiKey = process.env.API_KEY;", "def get_token(self):", "secret := os.Getenv(\"X\")", "password: z.string().min(8),", "SECRETARY=anna12", "TOKENIZER=gpt2",
+		"image@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
 		"data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbImEuanMiXSwibmFtZXMiOltdfQ1234567890abcdefGHIJ",
 	} {
 		if got, n := r.String(text); got != text || n != 0 {
