@@ -20,6 +20,7 @@ type Graph struct {
 	seen      []int32 // stamps of searches
 	stamp     int32
 	stack     []int32
+	cameFrom  []int32
 	work      int
 	component []int32
 }

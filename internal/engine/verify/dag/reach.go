@@ -131,20 +131,22 @@ func (g *Graph) PathBack(from int, goal, avoid func(i int) bool) []int {
 }
 
 func (g *Graph) walk(from int, goal, avoid func(i int) bool) []int {
-	cameFrom := make([]int32, g.n)
-	for i := range cameFrom {
-		cameFrom[i] = none
+	g.begin(from)
+	if g.cameFrom == nil {
+		g.cameFrom = make([]int32, g.n)
 	}
-	queue := []int32{int32(from)}
-	for done := 0; done < len(queue); done++ {
-		i := queue[done]
+	for done := 0; done < len(g.stack); done++ { // the stack as a queue
+		i := g.stack[done]
 		for _, j := range g.out.of(int(i)) {
-			if goal(int(j)) {
-				return trail(cameFrom, from, i, j)
+			if int(j) != from && avoid(int(j)) {
+				continue
 			}
-			if cameFrom[j] == none && int(j) != from && !avoid(int(j)) {
-				cameFrom[j] = i
-				queue = append(queue, j)
+			if goal(int(j)) {
+				return g.trail(int32(from), i, j)
+			}
+			if g.seen[j] != g.stamp && int(j) != from {
+				g.cameFrom[j] = i
+				g.push(j)
 			}
 		}
 	}
@@ -152,11 +154,11 @@ func (g *Graph) walk(from int, goal, avoid func(i int) bool) []int {
 }
 
 // trail is the way to a node and one step further.
-func trail(cameFrom []int32, from int, last, goal int32) []int {
+func (g *Graph) trail(from, last, goal int32) []int {
 	path := []int{int(goal)}
-	for i := last; ; i = cameFrom[i] {
+	for i := last; ; i = g.cameFrom[i] {
 		path = append(path, int(i))
-		if int(i) == from {
+		if i == from {
 			slices.Reverse(path)
 			return path
 		}

@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"fmt"
+
+	"car/internal/engine/verify/report"
+)
+
+// maxBack bounds how far the history of a key is searched for who undid a condition.
+const maxBack = 64
+
+// progression takes steps one after another in two worlds: in one a step that cannot
+// be taken leaves nothing, in the other it leaves what it would have.
+type progression struct {
+	c       *checker
+	hopeful []entry
+	// history is what each key held, in the first world; the last is what it holds.
+	history [][]entry
+}
+
+func (c *checker) total() {
+	p := progression{c: c, hopeful: append([]entry{}, c.start...), history: make([][]entry, len(c.names))}
+	for k := range c.names {
+		p.history[k] = []entry{c.start[k]}
+	}
+	next := make([]int, len(c.names)) // the write of each key that comes next
+	for i := range c.r.Steps {
+		taken := p.judge(i)
+		for _, k := range c.written[i] {
+			p.hopeful[k] = c.writes[k][next[k]]
+			next[k]++
+			if taken {
+				p.history[k] = append(p.history[k], p.hopeful[k])
+			}
+		}
+	}
+	p.judge(len(c.r.Steps))
+	c.final = map[string]any{}
+	for k, name := range c.names {
+		if e := p.now(k); e.present {
+			c.final[name] = e.value
+		}
+	}
+}
+
+func (p *progression) now(key int) entry { return p.history[key][len(p.history[key])-1] }
+
+// judge checks the conditions of a step, or of the goal, and says whether all hold.
+func (p *progression) judge(step int) bool {
+	all := true
+	for _, cond := range p.c.conditionsOf(step) {
+		key := p.c.keys[cond.Key]
+		if e := p.now(key); cond.holds(e) {
+			p.c.satisfied(step, key, e.by)
+			continue
+		}
+		all = false
+		d := Defect{Kind: Unsatisfied, Message: "does not hold: " + p.c.had(key, p.now(key))}
+		if by := p.hopeful[key].by; cond.holds(p.hopeful[key]) && by != initially {
+			d.CausedBy = p.c.id(by)
+			d.Message += fmt.Sprintf("; '%s' would make it hold and cannot be taken itself", report.Clip(d.CausedBy))
+		} else if culprit, ok := p.undoneBy(cond, key); ok {
+			d.Kind, d.ClobberedBy = Clobbered, p.c.id(culprit)
+			d.Message += fmt.Sprintf("; it held until '%s'", report.Clip(d.ClobberedBy))
+		}
+		p.c.fault(step, cond, d)
+	}
+	return all
+}
+
+// undoneBy finds the step after which a condition that held has not held since.
+func (p *progression) undoneBy(cond Condition, key int) (step int, ok bool) {
+	h := p.history[key]
+	for at := len(h) - 1; at > 0 && at > len(h)-maxBack; at-- {
+		if cond.holds(h[at-1]) {
+			return h[at].by, true
+		}
+	}
+	return 0, false
+}
+
+// had words what a key holds and who gave it.
+func (c *checker) had(key int, e entry) string {
+	name := report.Clip(c.names[key])
+	from := "in the initial state"
+	if e.by != initially {
+		from = fmt.Sprintf("after '%s'", report.Clip(c.id(e.by)))
+	}
+	if !e.present {
+		return fmt.Sprintf("'%s' is absent %s", name, from)
+	}
+	return fmt.Sprintf("'%s' is %s %s", name, report.ClipValue(e.value), from)
+}
