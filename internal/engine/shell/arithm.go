@@ -16,17 +16,7 @@ func (w *walker) arithm(s *state, x syntax.ArithmExpr, c ctx) {
 	}
 	switch x := x.(type) {
 	case *syntax.Word:
-		v := w.value(s, x, c)
-		if text, ok := v.Static(); ok {
-			w.subscript(s, text, c)
-			if name := x.Lit(); name != "" {
-				if val, set := s.vars.get(name); set {
-					if text, ok := val.static(); ok {
-						w.subscript(s, text, c)
-					}
-				}
-			}
-		}
+		w.evaluated(s, w.value(s, x, c), c)
 	case *syntax.BinaryArithm:
 		w.arithm(s, x.X, c)
 		w.arithm(s, x.Y, c)
@@ -110,9 +100,7 @@ func (w *walker) test(s *state, x syntax.TestExpr, c ctx) {
 	case *syntax.UnaryTest:
 		w.test(s, x.X, c)
 		if word, ok := x.X.(*syntax.Word); ok && (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) {
-			if text, ok := w.value(s, word, c).Static(); ok {
-				w.subscript(s, text, c)
-			}
+			w.named(s, w.value(s, word, c), c)
 		}
 	case *syntax.BinaryTest:
 		w.test(s, x.X, c)
@@ -121,9 +109,7 @@ func (w *walker) test(s *state, x syntax.TestExpr, c ctx) {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 			for _, side := range []syntax.TestExpr{x.X, x.Y} {
 				if word, ok := side.(*syntax.Word); ok {
-					if text, ok := w.value(s, word, c).Static(); ok {
-						w.subscript(s, text, c)
-					}
+					w.evaluated(s, w.value(s, word, c), c)
 				}
 			}
 		}

@@ -99,6 +99,7 @@ func (w *walker) declCall(s *state, name string, cmd *Command, c ctx) {
 		}
 		if ok && isName(text) {
 			w.declare(s, name, flags, text)
+			w.typed(s, flags, text, c)
 			continue
 		}
 		w.declWord(s, name, flags, a, cmd, c)
@@ -321,13 +322,15 @@ func (w *walker) unset(s *state, args []Word, c ctx) {
 	for _, a := range args {
 		text, ok := a.Static()
 		switch {
+		case !ok && !funcs:
+			w.named(s, a, c)
 		case !ok:
 		case text == "-f":
 			funcs = true
 		case strings.HasPrefix(text, "-"):
 		case funcs:
 		default:
-			w.subscript(s, text, c)
+			w.named(s, a, c)
 			s.vars = s.vars.set(text, variable{unset: true})
 		}
 	}
@@ -353,8 +356,10 @@ func (w *walker) fill(s *state, name string, args []Word, in Input, c ctx) {
 		o = getopt{short: "d:n:O:s:tu:C:c:"}
 	}
 	if a := o.valueOf(args, 'a'); a != nil {
+		w.named(s, *a, c)
 		if text, ok := a.Static(); ok {
 			s.setVar(text, unknown(text))
+			w.given(s, text, c)
 		}
 	}
 	names := o.skip(args)
@@ -365,9 +370,10 @@ func (w *walker) fill(s *state, name string, args []Word, in Input, c ctx) {
 		names = []Word{Lit("REPLY"), Lit("MAPFILE")}
 	}
 	for _, a := range names {
+		w.named(s, a, c)
 		if text, ok := a.Static(); ok {
-			w.subscript(s, text, c)
 			s.setVar(text, unknown(text))
+			w.given(s, text, c)
 		}
 	}
 }
@@ -379,9 +385,10 @@ func (w *walker) printfVar(s *state, args []Word, c ctx) {
 	if flag, _ := args[0].Static(); flag != "-v" {
 		return
 	}
+	w.named(s, args[1], c)
 	if text, ok := args[1].Static(); ok {
-		w.subscript(s, text, c)
 		s.setVar(text, unknownVar(text, FromMerge))
+		w.given(s, text, c)
 	}
 }
 
@@ -440,9 +447,7 @@ func allArgs() *syntax.Word {
 func (w *walker) testNames(s *state, args []Word, c ctx) {
 	for i, a := range args {
 		if text, ok := a.Static(); ok && (text == "-v" || text == "-R") && i+1 < len(args) {
-			if name, ok := args[i+1].Static(); ok {
-				w.subscript(s, name, c)
-			}
+			w.named(s, args[i+1], c)
 		}
 	}
 }

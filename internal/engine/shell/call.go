@@ -24,6 +24,7 @@ func (w *walker) call(s *state, st *syntax.Stmt, ce *syntax.CallExpr, c ctx) []*
 	if len(cmd.Words) == 0 {
 		for i, a := range cmd.Assigns {
 			w.assign(&n, a, ce.Assigns[i].Index != nil)
+			w.given(&n, a.Name, c)
 			cmd.Assigns[i].Exported = w.exported(&n, a.Name)
 		}
 		w.emit(&n, cmd, c)
@@ -51,15 +52,13 @@ func (w *walker) assigns(s *state, in []*syntax.Assign, c ctx) []Assign {
 		if a.Name != nil {
 			one.Name = a.Name.Value
 		}
-		if a.Index != nil {
-			w.arithm(s, a.Index, c)
-		}
+		w.index(s, one.Name, a.Index, c)
 		switch {
 		case a.Array != nil:
 			one.array = true
 			for _, e := range a.Array.Elems {
 				if e.Index != nil {
-					w.arithm(s, e.Index, c)
+					w.index(s, one.Name, e.Index, c)
 					one.keyed = true
 				}
 				if e.Value != nil {
@@ -184,11 +183,14 @@ func (w *walker) decl(s *state, st *syntax.Stmt, d *syntax.DeclClause, c ctx) []
 		cmd.Words = append(cmd.Words, declText(one, a.Naked))
 		if a.Naked {
 			w.declare(&n, name, flags, one.Name)
+			w.typed(&n, flags, one.Name, c)
 			continue
 		}
 		w.assign(&n, one, a.Index != nil)
 		w.declare(&n, name, flags, one.Name)
+		w.typed(&n, flags, one.Name, c)
 		if strings.Contains(flags, "n") || name == "nameref" {
+			w.named(&n, one.Value, c)
 			w.reference(&n, one)
 		}
 		one.Exported = w.exported(&n, one.Name)
@@ -211,15 +213,14 @@ func (w *walker) declWord(s *state, builtin, flags string, word Word, cmd *Comma
 	text := word.Prefix()
 	name, _, found := strings.Cut(text, "=")
 	if !found || !isName(name) {
-		if t, ok := word.Static(); ok {
-			w.subscript(s, t, c)
-		}
+		w.named(s, word, c)
 		return
 	}
 	value, _ := word.Cut(len(name) + 1)
 	a := Assign{Name: name, Value: value}
 	w.assign(s, a, false)
 	w.declare(s, builtin, flags, name)
+	w.typed(s, flags, name, c)
 	a.Exported = w.exported(s, name)
 	cmd.Assigns = append(cmd.Assigns, a)
 }

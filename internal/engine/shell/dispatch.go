@@ -142,9 +142,7 @@ func (w *walker) builtin(s *state, name string, cmd Command, c ctx) ([]*state, b
 	case "let":
 		w.emit(s, cmd, c)
 		for _, a := range args {
-			if text, ok := a.Static(); ok {
-				w.subscript(s, text, c)
-			}
+			w.evaluated(s, a, c)
 		}
 		return one(), true
 	case "command", "builtin":

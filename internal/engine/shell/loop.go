@@ -241,6 +241,7 @@ func (w *walker) forOpen(s *state, cl *syntax.ForClause, name string, items []Wo
 			// A long list still names what it names: no path in it goes unseen.
 			x := *s
 			x.setVar(name, scalar(it))
+			w.given(&x, name, c)
 			w.run([]*state{&x}, cl.Do, c)
 		}
 	}
@@ -251,6 +252,7 @@ func (w *walker) forOpen(s *state, cl *syntax.ForClause, name string, items []Wo
 		out = append(out, w.rounds(s, func(at *state) (again, done []*state) {
 			x := *at
 			x.setVar(name, scalar(it))
+			w.given(&x, name, c)
 			again = w.run([]*state{&x}, cl.Do, c)
 			for i, a := range again {
 				m := *a

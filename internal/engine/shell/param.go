@@ -243,9 +243,7 @@ func (w *walker) insideParam(s *state, pe *syntax.ParamExp, c ctx) []Part {
 		w.arithm(s, pe.Slice.Offset, c)
 		w.arithm(s, pe.Slice.Length, c)
 	}
-	if pe.Index != nil {
-		w.arithm(s, pe.Index, c)
-	}
+	w.index(s, pe.Param.Value, pe.Index, c)
 	return unknown
 }
 

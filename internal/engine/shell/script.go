@@ -228,6 +228,8 @@ type Part struct {
 	Split bool
 	// Derived is true when only a part of the value or a fact about it is used.
 	Derived bool
+	// Number is true for the output of a command that prints nothing but a number.
+	Number bool
 }
 
 // Word is one argument after expansion.

@@ -283,7 +283,7 @@ func (v variable) number() bool {
 		return false
 	}
 	for _, p := range v.words[0].Parts {
-		if p.Kind == Unknown && p.Origin != FromArithmetic || p.Kind == Pattern || p.Kind == Literal && !isNumber(p.Text) {
+		if p.Kind == Unknown && p.Origin != FromArithmetic && !p.Number || p.Kind == Pattern || p.Kind == Literal && !isNumber(p.Text) {
 			return false
 		}
 	}

@@ -36,6 +36,9 @@ type walker struct {
 	salvaging bool
 	called    map[*syntax.Stmt]bool
 	funcs     []pending
+	// integers and keyed are the integers and associative arrays that were declared
+	// anywhere in the text.
+	integers, keyed map[string]bool
 }
 
 // pending is a function that may never be called.

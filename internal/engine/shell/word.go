@@ -386,5 +386,6 @@ func (f *fielder) subst(cs *syntax.CmdSubst, quoted bool) {
 	if p.Text == "" {
 		p.Text = "$(…)"
 	}
+	p.Number = len(cs.Stmts) == 1 && f.w.prints(cs.Stmts[0], from)
 	f.values([]Word{{Parts: []Part{p}}}, quoted, false)
 }
