@@ -224,6 +224,7 @@ func (d *diary) Enter(h admit.Happening) []policy.Violation {
 	if d.slots--; d.slots < 0 {
 		return []policy.Violation{{PolicyName: "slots", Reason: "none left"}}
 	}
+	d.lines = append(d.lines, string(h.Action.ID)+" started")
 	return nil
 }
 

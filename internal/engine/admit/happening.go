@@ -34,12 +34,15 @@ type Happening struct {
 	Status ir.Status
 	Output any
 	Reused bool
-	// Wrote are the state keys it wrote, as the store names them.
+	// Wrote are the state keys it wrote, as the store names them; Key is where the
+	// store keeps one that the action names, nil where they are the same.
 	Wrote []string
+	Key   func(key string) string
 }
 
 // Witness is a Gate that remembers what happened (E-PIPE-4). It is told of every
-// start and end of what was not refused, in their order, and must not block.
+// start and end of what was not refused, in their order, and must not block. A
+// Warden learns of a start by Enter alone, unless a record tells of it.
 type Witness interface {
 	Gate
 	Happened(h Happening)
@@ -61,7 +64,7 @@ type Warden interface {
 func (a *Admission) Happening(i int, p Phase) Happening {
 	it := &a.items[i]
 	return Happening{Phase: p, Session: a.opts.Session, Tenant: a.opts.Tenant, Proposal: a.proposal.ID, Action: it.action,
-		Judgement: it.judgement, Source: a.Source(i)}
+		Judgement: it.judgement, Source: a.Source(i), Key: func(key string) string { return a.key(it.action, key) }}
 }
 
 // Tell passes on what happened to the gates that remember.
@@ -109,7 +112,8 @@ func (a *Admitter) Enter(g Grant) error {
 		}
 	}
 	for _, one := range gates {
-		if w, ok := one.(Witness); ok {
+		_, told := one.(Warden)
+		if w, ok := one.(Witness); ok && !told {
 			w.Happened(h)
 		}
 	}
