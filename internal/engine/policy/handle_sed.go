@@ -39,16 +39,11 @@ func (j *judge) sed(c *call) bool {
 
 // sedScript judges what a sed program does: e runs, r reads, w writes.
 func (j *judge) sedScript(c *call, w shell.Word) {
-	text, ok := w.Static()
+	text, ok := j.tokenText(w)
 	if !ok {
-		for _, p := range w.Parts {
-			if kind, _ := j.shape(p); p.Kind == shell.Unknown && kind != shapeToken {
-				j.undecided = true
-				j.ask(c, ruleUnknown, "runs a sed program that is not known before it runs", "spell the program out")
-				return
-			}
-		}
-		text = w.String()
+		j.undecided = true
+		j.ask(c, ruleUnknown, "runs a sed program that is not known before it runs", "spell the program out")
+		return
 	}
 	p := sedParser{text: text}
 	for {
@@ -74,6 +69,23 @@ func (j *judge) sedScript(c *call, w shell.Word) {
 		j.undecided = true
 		j.ask(c, ruleUnknown, "runs a sed program that policy cannot read", "write it in smaller steps")
 	}
+}
+
+// tokenText is a word with 0 for each part that is a number, a date or an
+// object's name; ok is false when some part is not even that.
+func (j *judge) tokenText(w shell.Word) (text string, ok bool) {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		if p.Kind != shell.Unknown {
+			b.WriteString(p.Text)
+			continue
+		}
+		if kind, _ := j.shape(p); kind != shapeToken {
+			return "", false
+		}
+		b.WriteByte('0')
+	}
+	return b.String(), true
 }
 
 // sedCommand is one command of a sed program that matters: e, r, R, w, W.

@@ -97,7 +97,7 @@ func (j *judge) printShape(c *call) shapeKind {
 		return shapeOpen
 	case inList(tokenPrinters, strings.ReplaceAll(c.name, " ", "-")):
 		return shapeToken
-	case j.printsPaths(c):
+	case j.printsPaths(c) && !j.namesSecret(c):
 		return shapeInside
 	}
 	switch c.name {
@@ -132,7 +132,25 @@ func (j *judge) printsPaths(c *call) bool {
 	case "rg", "grep", "egrep", "fgrep", "ag":
 		return c.has("-l", "--files-with-matches", "--files", "-L", "--files-without-match")
 	case "ls":
-		return !c.has("-l")
+		return !c.has("-l", "-a", "-A", "--all", "--almost-all", "-f")
+	}
+	return false
+}
+
+// namesSecret reports a call that is told to look at a secret file.
+func (j *judge) namesSecret(c *call) bool {
+	for _, w := range c.args {
+		if text, ok := plainText(w); ok && hasGlob(text) && namesSecrets(text) {
+			return true
+		}
+		if w.HasUnknown() {
+			continue
+		}
+		for _, at := range j.places(c, w, true) {
+			if at.secret >= envFile {
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"path"
 	"slices"
 	"strings"
 
@@ -64,6 +65,9 @@ func (w *walker) written(i int) (string, bool) {
 		}
 		args[i] = text
 	}
+	if len(args) == 1 && args[0] == "pwd" {
+		return c.Dir + "\n", c.DirKnown
+	}
 	text, ok := textOf(args, c.Input)
 	return text, ok && len(text) <= maxOutput
 }
@@ -80,6 +84,14 @@ func textOf(args []string, in Input) (string, bool) {
 	case "cat", "tac":
 		if len(args) == 1 || len(args) == 2 && args[1] == "-" {
 			return in.Text, in.Known && baseName(args[0]) == "cat"
+		}
+	case "dirname":
+		if len(args) == 2 && !strings.HasPrefix(args[1], "-") && args[1] != "" {
+			return path.Dir(strings.TrimRight(args[1], "/")) + "\n", strings.Trim(args[1], "/") != ""
+		}
+	case "basename":
+		if len(args) == 2 && !strings.HasPrefix(args[1], "-") && args[1] != "" {
+			return path.Base(args[1]) + "\n", true
 		}
 	case "rev":
 		if len(args) == 1 && in.Known {
