@@ -113,7 +113,7 @@ func TestASignalEndsTheWorkInFlight(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // the code is looked at
-			if took := time.Since(asked); took > time.Second {
+			if took := time.Since(asked); took > slowdown*time.Second {
 				t.Errorf("car left %v after the signal, want within a second", took)
 			}
 			if got := cmd.ProcessState.ExitCode(); got != int(c.want) {
@@ -150,7 +150,7 @@ func TestASecondSignalLeavesAtOnce(t *testing.T) {
 		}
 	}
 	_ = cmd.Wait()
-	if took := time.Since(asked); took > time.Second {
+	if took := time.Since(asked); took > slowdown*time.Second {
 		t.Errorf("car left %v after the second signal, want at once", took)
 	}
 	for _, words := range []string{"sleep " + mark, "/bin/bash --noprofile --norc -c trap '' TERM INT HUP; echo go > begun; while :; do sleep " + mark} {
