@@ -69,6 +69,9 @@ func (r *run) takeBack(ctx context.Context, words boundaryWords) {
 	files := r.takeFilesBack()
 	undone := r.tx.Rollback()
 	r.rollback = &ir.Rollback{State: undone.Durability.String(), Files: files.Restored, Conflicts: files.Conflicts}
+	for _, key := range undone.Conflicts {
+		r.rollback.Conflicts = append(r.rollback.Conflicts, fmt.Sprintf("state['%s']", key))
+	}
 	if undone.Durability == state.RollbackFailed {
 		r.noteRollbackFailed(undone.Err)
 		return

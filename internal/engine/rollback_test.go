@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"car/internal/engine"
+	"car/internal/engine/admit"
 	"car/internal/engine/eventlog"
 	"car/internal/engine/ir"
 	"car/internal/engine/state"
@@ -153,5 +154,40 @@ func TestCommitThatFails(t *testing.T) {
 	}
 	if s := h.story(); strings.Contains(s, "state_committed") {
 		t.Errorf("recorded as committed: %s", s)
+	}
+}
+
+// asksOnce runs something while the first question stands, and says no.
+type asksOnce struct{ meanwhile func() }
+
+func (a *asksOnce) Approve(_ context.Context, requests []admit.Request) ([]admit.Decision, error) {
+	if f := a.meanwhile; f != nil {
+		a.meanwhile = nil
+		f()
+	}
+	return make([]admit.Decision, len(requests)), nil
+}
+
+// E-STATE-1: a key that another proposal wrote since stays as it is, and the
+// rollback names it among what it could not put back.
+func TestRollbackConflictOfState(t *testing.T) {
+	t.Parallel()
+	asks := &asksOnce{}
+	h := build(t, func(c *engine.Config, _ *house) { c.Approver = asks })
+	asks.meanwhile = func() {
+		other := plan(t, `"type":"state_write","parameters":{"key":"k","value":"theirs"}`)
+		other.ID = "p2"
+		h.execute(t, other, engine.Options{})
+	}
+	r := h.execute(t, plan(t, `"type":"state_write","parameters":{"key":"k","value":"ours"}`, `"type":"state_write","parameters":{"key":"l","value":"ours"}`,
+		call("write", `"parameters":{"policy":"ask"},"failure_behavior":"skip"`), call("fail", `"after":["a3"]`)), engine.Options{})
+	if r.Rollback == nil || r.Rollback.State != "durable" || len(r.Rollback.Conflicts) != 1 || r.Rollback.Conflicts[0] != "state['k']" {
+		t.Errorf("%s, rollback %+v", statuses(r), r.Rollback)
+	}
+	if v, _ := h.state.Get("k"); v != "theirs" {
+		t.Errorf("k is %v", v)
+	}
+	if _, found := h.state.Get("l"); found {
+		t.Error("l stayed")
 	}
 }
