@@ -33,15 +33,12 @@ func (r *run) precheck(p ir.Proposal) (*admit.Rejection, error) {
 		return nil, nil
 	}
 	tenant := r.opts.Scope.TenantID
-	found, err := txn.Check(p, txn.View{Version: r.rt.cfg.State.Version, Value: r.rt.cfg.State.Get, Key: func(a ir.Action, key string) string {
+	found := txn.Check(p, txn.View{Version: r.rt.cfg.State.Version, Value: r.rt.cfg.State.Get, Key: func(a ir.Action, key string) string {
 		if a.Type == ir.ToolCall {
 			return key
 		}
 		return state.TenantKey(tenant, key)
 	}})
-	if err != nil {
-		return nil, err
-	}
 	for _, c := range found.Conflicts {
 		actions := make([]any, len(c.Actions))
 		for i, id := range c.Actions {

@@ -11,11 +11,7 @@ import (
 )
 
 // maxPairs bounds the pairs that one check lists; the rest are counted (V-BEYOND-2).
-// maxWork bounds the edges that all comparisons of one plan may look at.
-const (
-	maxPairs = 1000
-	maxWork  = 1 << 22
-)
+const maxPairs = 1000
 
 // pair is two actions and the key between them.
 type pair struct{ first, second, key int }
@@ -41,14 +37,20 @@ func (r *run) keysByName(keys map[int][]int) []int {
 // far apart. To list the key among what is read orders nobody by itself.
 func findConflicts(r *run) []finding {
 	var pairs []pair
-	skipped := 0
+	more, partial := 0, false
 	for _, key := range r.keysByName(r.writers) {
-		unordered, left := r.unordered(key, maxPairs-len(pairs))
-		pairs = append(pairs, unordered...)
-		skipped += left
+		found := r.plan.Graph.Unordered(r.writers[key], r.writers[key], maxPairs-len(pairs))
+		for _, p := range found.List {
+			pairs = append(pairs, pair{p[0], p[1], key})
+		}
+		more += found.More
+		partial = partial || found.Partial
 	}
-	if skipped > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("up to %d more pair(s) of writers of one key, not compared after the first %d conflicts", skipped, len(pairs)))
+	switch {
+	case partial:
+		r.notes = append(r.notes, fmt.Sprintf("%d or more further write conflicts: the plan is too large for all writers of a key to be compared", more))
+	case more > 0:
+		r.notes = append(r.notes, fmt.Sprintf("%d further write conflicts, not listed", more))
 	}
 	r.sortPairs(pairs)
 	var found []finding
@@ -57,62 +59,6 @@ func findConflicts(r *run) []finding {
 		found = append(found, r.conflict(p))
 	}
 	return found
-}
-
-// unordered lists pairs of writers of a key of which neither reaches the other, up
-// to a number, and counts the pairs that it did not compare. Writers that follow each
-// other form chains; only pairs across chains need to be compared.
-func (r *run) unordered(key, most int) (pairs []pair, skipped int) {
-	writers := slices.Clone(r.writers[key])
-	if len(writers) < 2 {
-		return nil, 0
-	}
-	slices.SortStableFunc(writers, func(a, b int) int { return r.levelOf[a] - r.levelOf[b] })
-	chain := make([]int, len(writers))
-	g := r.plan.Graph
-	for at := 1; at < len(writers); at++ {
-		chain[at] = chain[at-1]
-		if g.Work() > maxWork || !g.Reaches(writers[at-1], writers[at]) {
-			chain[at]++
-		}
-	}
-	if chain[len(chain)-1] == 0 {
-		return nil, 0
-	}
-	for a := range writers {
-		for b := a + 1; b < len(writers); b++ {
-			if chain[a] == chain[b] {
-				continue
-			}
-			if len(pairs) >= most || g.Work() > maxWork {
-				return pairs, skipped + uncompared(chain, a, b)
-			}
-			if !g.Reaches(writers[a], writers[b]) {
-				pairs = append(pairs, pair{min(writers[a], writers[b]), max(writers[a], writers[b]), key})
-			}
-		}
-	}
-	return pairs, skipped
-}
-
-// uncompared counts the pairs across chains from (a, b) on, in the order of the loops.
-func uncompared(chain []int, a, b int) int {
-	n := len(chain)
-	// ends[c] is one past the last of chain c, and chains are contiguous.
-	count := 0
-	next := n
-	ends := make([]int, n)
-	for at := n - 1; at >= 0; at-- {
-		if at+1 < n && chain[at+1] != chain[at] {
-			next = at + 1
-		}
-		ends[at] = next
-	}
-	count += n - max(b, ends[a])
-	for at := a + 1; at < n; at++ {
-		count += n - ends[at]
-	}
-	return count
 }
 
 func (r *run) conflict(p pair) finding {

@@ -126,6 +126,59 @@ func TestClosureEqualsSearch(t *testing.T) {
 	})
 }
 
+// V-DAG-1, V-BEYOND-2: pairs that nothing orders, against comparing all; the rest is counted.
+func TestUnordered(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 14).Draw(t, "n")
+		list := drawEdges(t, n, false)
+		r := reachable(n, list)
+		pick := func(label string) []int {
+			nodes := rapid.SliceOfDistinct(rapid.IntRange(0, n-1), func(i int) int { return i }).Draw(t, label)
+			slices.Sort(nodes)
+			return nodes
+		}
+		a := pick("a")
+		b := a
+		if rapid.Bool().Draw(t, "two lists") {
+			b = pick("b")
+		}
+		limit := rapid.IntRange(0, 20).Draw(t, "limit")
+		got := dag.New(n, list).Unordered(a, b, limit)
+		want := 0
+		for _, i := range a {
+			for _, j := range b {
+				if i != j && !r[i][j] && !r[j][i] && !(slices.Equal(a, b) && j < i) {
+					want++
+				}
+			}
+		}
+		if len(got.List)+got.More != want || len(got.List) != min(limit, want) || got.Partial {
+			t.Fatalf("%d pairs and %d more, want %d", len(got.List), got.More, want)
+		}
+		seen := map[[2]int]bool{}
+		for _, p := range got.List {
+			if seen[p] || p[0] == p[1] || r[p[0]][p[1]] || r[p[1]][p[0]] || !slices.Contains(a, p[0]) || !slices.Contains(b, p[1]) {
+				t.Fatalf("%v is no pair", p)
+			}
+			seen[p] = true
+		}
+	})
+	// Two long chains side by side: quick, and exact.
+	const m = 20_000
+	var list []ir.Edge
+	for i := range m - 2 {
+		list = append(list, ir.Edge{From: i, To: i + 2})
+	}
+	all := make([]int, m)
+	for i := range all {
+		all[i] = i
+	}
+	if got := dag.New(m, list).Unordered(all[:m:m], all, 5); got.Partial && got.More == 0 || len(got.List) != 5 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // V-DAG-1: Components and Cycles against a plain closure; each cycle is a shortest one through the lowest index of its set.
 func TestCycles(t *testing.T) {
 	t.Parallel()

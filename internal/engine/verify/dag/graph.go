@@ -21,7 +21,8 @@ type Graph struct {
 	stamp     int32
 	stack     []int32
 	cameFrom  []int32
-	work      int
+	work      int // edges that searches have looked at
+	asked     int // answers that questions about pairs took
 	component []int32
 }
 

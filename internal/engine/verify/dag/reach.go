@@ -68,10 +68,6 @@ func (g *Graph) search(from, to int) bool {
 	return false
 }
 
-// Work counts the edges that searches have looked at so far, for callers that give
-// up when a graph is too large for many questions. Answers from the closure are free.
-func (g *Graph) Work() int { return g.work }
-
 // begin starts a search at a node, which is not itself counted as seen.
 func (g *Graph) begin(from int) {
 	if g.seen == nil {

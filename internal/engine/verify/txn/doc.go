@@ -3,5 +3,5 @@
 // (V-TXN). It decides over what actions declare; undeclared access, and changes
 // between the check and the run, it cannot see.
 //
-// It imports ir only and is pure. Start at Check.
+// It is pure and imports ir and its neighbours dag and report. Start at Check.
 package txn
