@@ -85,6 +85,7 @@ func (j *judge) look(c *call, w shell.Word, recursive bool) {
 	for _, at := range j.places(c, w, false) {
 		j.odd(c, at)
 		switch {
+		case j.carHome(c, at, recursive):
 		case at.secret == keyStore:
 			j.deny(c, ruleSecretRead, "would look into a key store ("+at.text+")", "ask the person for what you need to know")
 		case at.zone == unknownZone:
@@ -115,6 +116,9 @@ func (j *judge) read(c *call, w shell.Word, deep bool) {
 
 func (j *judge) readAt(c *call, at where, deep bool) {
 	j.noteRead(c, at, deep)
+	if j.carHome(c, at, deep) {
+		return
+	}
 	switch at.secret {
 	case keyStore, credential, envFile:
 		j.deny(c, ruleSecretRead, "would read "+at.text+", which holds secrets", "work from a template such as .env.example, or ask the person")

@@ -156,7 +156,7 @@ func (j *judge) toolRead(c *call, name string) {
 	if j.spool(w) {
 		return
 	}
-	j.carHome(c, w)
+	j.carHome(c, w, false)
 	w.secret = max(w.secret, j.otherNames(w))
 	j.readAt(c, w, false)
 	if c.verdict != Deny {
@@ -167,11 +167,21 @@ func (j *judge) toolRead(c *call, name string) {
 // spool reports output of this session's own commands, which may be read.
 func (j *judge) spool(w where) bool { return w.zone == scratch }
 
-// carHome refuses to read the person's own car folder (T-FILE-4, law 8).
-func (j *judge) carHome(c *call, w where) {
-	if _, ok := below(j.p.cfg.CarHome, w.abs); ok {
+// carHome refuses to read the person's own car folder, whichever tool or command
+// names it (T-FILE-4, law 8): it holds the record's key and what was approved. A walk
+// from outside that leads through it is refused too. The run's own spools are readable.
+func (j *judge) carHome(c *call, w where, deep bool) bool {
+	if w.zone == scratch || j.p.cfg.CarHome == "" {
+		return false
+	}
+	_, within := below(j.p.cfg.CarHome, w.abs)
+	if _, holds := below(w.abs, j.p.cfg.CarHome); holds && deep && w.zone == outside && !w.holdsHome {
+		within = true
+	}
+	if within {
 		j.deny(c, ruleGovernance, "would read the state of this agent ("+w.text+")", "ask the person, or use car's own commands")
 	}
+	return within
 }
 
 func (j *judge) toolLook(c *call, name string) where {
@@ -179,7 +189,7 @@ func (j *judge) toolLook(c *call, name string) where {
 	if !ok {
 		return w
 	}
-	j.carHome(c, w)
+	j.carHome(c, w, false)
 	if w.secret == keyStore {
 		j.deny(c, ruleSecretRead, "would look into a key store ("+w.text+")", "ask the person for what you need to know")
 		return w
