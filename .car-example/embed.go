@@ -7,14 +7,14 @@
 // embedding leaves out every folder with a go.mod; whoever writes the project out
 // renames it. It imports nothing of this module.
 //
-// A new file of `.car/` goes into Folder and into README.md beside it.
+// A new file of `.car/` goes into Folder and into the table of README.md beside it.
 package carexample
 
 import "embed"
 
 // Folder holds the files of `.car/`, at their paths within it.
 //
-//go:embed config.toml policies
+//go:embed config.toml policies intent.json tool-labels.json production-gates.toml
 var Folder embed.FS
 
 // Demo holds the project that the demo works on, below demo.

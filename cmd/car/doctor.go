@@ -58,6 +58,9 @@ func (a *app) doctor(ctx context.Context, o doctorOptions) error {
 	if db != nil {
 		defer db.Close()
 		p, err := a.loadProject(ctx, home, o.dir, db)
+		if err == nil {
+			_, err = gateFilesOf(p)
+		}
 		findings = append(findings, examineProject(p, err))
 		if err == nil {
 			findings = append(findings, a.examineModel(ctx, p), a.examineHands(p))

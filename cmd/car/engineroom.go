@@ -39,8 +39,9 @@ type engineRoom struct {
 }
 
 // openEngine puts the engine of a session together: where hands act, what they
-// are, what governs them, and where it is written down.
-func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, err error) {
+// are, what governs them, and where it is written down. influences are what stands
+// in the prompt from the beginning and is not trusted.
+func (h *house) openEngine(id string, approver admit.Approver, influences ...string) (_ *engineRoom, err error) {
 	dir := sessionDir(h.home, id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -93,6 +94,10 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 	if err != nil {
 		return nil, err
 	}
+	gates, err := h.gates(where, room.substrate.FS(), room.tools, influences)
+	if err != nil {
+		return nil, err
+	}
 	if room.undo, err = undo.Open(filepath.Join(dir, "undo")); err != nil {
 		return nil, err
 	}
@@ -107,7 +112,7 @@ func (h *house) openEngine(id string, approver admit.Approver) (_ *engineRoom, e
 		return nil, err
 	}
 	room.runtime, err = engine.New(engine.Config{
-		Tools: room.tools, Judge: judge, Approver: approver, Recorder: room.ledger, Book: h.db, Log: room.log, State: room.state, Spans: room.spans.recorder(),
+		Tools: room.tools, Judge: judge, Gates: gates, Approver: approver, Recorder: room.ledger, Book: h.db, Log: room.log, State: room.state, Spans: room.spans.recorder(),
 		Substrate: room.substrate, Redactor: redactor, CarHome: h.home, EnvDigest: environment, Now: h.app.now,
 		Undo: room.undo, Warn: func(err error) { h.notice(err.Error()) },
 	})

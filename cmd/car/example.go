@@ -16,11 +16,15 @@ import (
 const carFolder = ".car"
 
 // writeExample writes the files of `.car/` into a project and returns their paths
-// within it. A file that is there already is an error and nothing is written: it
-// is somebody's decision.
-func writeExample(root string) ([]string, error) {
-	return writeTree(filepath.Join(root, carFolder), carexample.Folder, ".")
+// within it: settings and rules, or all kinds. A file that is there already is an
+// error and nothing is written: it is somebody's decision.
+func writeExample(root string, all bool) ([]string, error) {
+	return writeTree(filepath.Join(root, carFolder), carexample.Folder, ".", func(name string) bool {
+		return all || name == "config.toml" || strings.HasPrefix(name, "policies/")
+	})
 }
+
+func everything(string) bool { return true }
 
 // writeDemo writes the demo's project, governed by the example's `.car/`, into an
 // empty or new folder.
@@ -28,20 +32,20 @@ func writeDemo(root string) error {
 	if entries, err := os.ReadDir(root); err == nil && len(entries) > 0 {
 		return usageError(fmt.Errorf("%s is not empty, and the demo works on a project of its own", root), "car do --demo")
 	}
-	if _, err := writeTree(root, carexample.Demo, "demo"); err != nil {
+	if _, err := writeTree(root, carexample.Demo, "demo", everything); err != nil {
 		return err
 	}
-	_, err := writeExample(root)
+	_, err := writeExample(root, true)
 	return err
 }
 
 // writeTree copies the folder at top of from into dir. go:embed carries no module
 // file, so one is kept under another name and gets its own here.
-func writeTree(dir string, from fs.FS, top string) ([]string, error) {
+func writeTree(dir string, from fs.FS, top string, wanted func(name string) bool) ([]string, error) {
 	files := map[string][]byte{}
 	var names []string
 	err := fs.WalkDir(from, top, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || !wanted(p) {
 			return err
 		}
 		text, err := fs.ReadFile(from, p)

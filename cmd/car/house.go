@@ -30,6 +30,7 @@ type house struct {
 	// tier is a standing authority for this process; unset is none.
 	tier  ir.Tier
 	rules []policy.RuleFile
+	files gateFiles
 	// spans is the file that spans are added to; empty is none.
 	spans string
 	// notice tells the person something that changes nothing.
@@ -75,6 +76,9 @@ func (a *app) openHouse(ctx context.Context, o houseOptions) (_ *house, err erro
 		h.notice(text)
 	}
 	if h.project, err = a.loadProject(ctx, h.home, o.dir, h.db); err != nil {
+		return nil, err
+	}
+	if h.files, err = gateFilesOf(h.project); err != nil {
 		return nil, err
 	}
 	if text := h.project.Notice(); text != "" {

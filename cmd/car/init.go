@@ -10,6 +10,7 @@ import (
 
 type initOptions struct {
 	dir string
+	all bool
 	out io.Writer
 }
 
@@ -18,9 +19,10 @@ func newInitCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented .car/ folder",
-		Long: "Writes .car/ with every kind of rule and setting, each with a comment that says what\n" +
-			"it does. Keep what you want and delete the rest: what stands there governs. Nothing\n" +
-			"that exists is changed.",
+		Long: "Writes .car/ with settings and rules, each with a comment that says what it does.\n" +
+			"Keep what you want and delete the rest: what stands there governs. --all adds an\n" +
+			"intent, labels for information flow and production gates. Nothing that exists is\n" +
+			"changed.",
 		Example: "  car init\n  car init --dir ../service",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,6 +31,7 @@ func newInitCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.dir, "dir", "", "the project's `folder` (default: the working directory)")
+	cmd.Flags().BoolVar(&o.all, "all", false, "every kind of file")
 	return cmd
 }
 
@@ -37,7 +40,7 @@ func (a *app) init(o initOptions) error {
 	if o.dir != "" {
 		root = a.absolute(o.dir)
 	}
-	names, err := writeExample(root)
+	names, err := writeExample(root, o.all)
 	if err != nil {
 		return err
 	}

@@ -57,8 +57,15 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 			err = errors.Join(err, s.close())
 		}
 	}()
+	guidance, influences, err := h.guidance(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if resumed { // nobody remembers what an earlier process had read from outside
+		influences = append(influences, "the earlier part of this session")
+	}
 	late := &lateApprover{}
-	if s.room, err = h.openEngine(id, late); err != nil {
+	if s.room, err = h.openEngine(id, late, influences...); err != nil {
 		return nil, err
 	}
 	if resumed {
@@ -86,9 +93,7 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 		return nil, err
 	}
 	start := s.startOptions(o, resumed)
-	if start.Guidance, err = h.guidance(ctx); err != nil {
-		return nil, err
-	}
+	start.Guidance = guidance
 	s.conv, err = s.svc.Start(ctx, start)
 	return s, err
 }
@@ -126,20 +131,23 @@ func (s *session) startOptions(o taskOptions, resumed bool) assistant.StartOptio
 	return start
 }
 
-// guidance are the instruction files that hold where the person stands.
-func (h *house) guidance(ctx context.Context) ([]assistant.Guidance, error) {
+// guidance are the instruction files that hold where the person stands, and which
+// of them nobody trusts: what they say influences all that the model proposes.
+func (h *house) guidance(ctx context.Context) (list []assistant.Guidance, influences []string, err error) {
 	found, skipped, err := h.project.Guide().Start(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, s := range skipped {
 		h.notice(s.Path + " is left out: " + s.Why)
 	}
-	var list []assistant.Guidance
 	for _, i := range found {
 		list = append(list, assistant.Guidance{Path: i.Path, Text: i.Text, Omitted: i.Omitted})
+		if !i.Trusted {
+			influences = append(influences, i.Path)
+		}
 	}
-	return list, nil
+	return list, influences, nil
 }
 
 // sessionFor is the session to go on with, or a new name.
