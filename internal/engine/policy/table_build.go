@@ -57,7 +57,7 @@ deno publish,deno deploy | publish | t* | |
 go | sub | | -C:c | go
 go build,go vet,go test,go generate,go fix,go tool,go clean,go fmt | build | t* | @single -o:w -exec:x -toolexec:x -vettool:x -overlay:r -C:c -run -bench -count -timeout -tags -ldflags -gcflags -asmflags -gccgoflags -p -cpu -parallel -coverprofile:w -cpuprofile:w -memprofile:w -blockprofile:w -mutexprofile:w -trace:w -outputdir:o -mod -modfile:r -pkgdir:o -fuzz -fuzztime -benchtime -covermode -coverpkg -shuffle -skip -list -compiler -buildmode -installsuffix -pgo:r -fuzzcachedir:o -modcacherw! -fuzzminimizetime -buildvcs | gotool
 go run | script | r t* | @single @stops -exec:x -toolexec:x -C:c -tags -mod -ldflags |
-go list,go doc,go version,go help,go env,go bug | fact | t* | @single -C:c -f -tags -mod -w=state -u=state -toolexec:x | golist
+go list,go doc,go version,go help,go env,go bug | fact | t* | @single -C:c -f -tags -mod -w=state -u=state -toolexec:x -export=build -compiled=build | golist
 go get,go install,go mod,go telemetry | install | t* | @single -C:c -toolexec:x -exec:x -o:w -modfile:r | gomod
 go work | edit | t* | @single -C:c |
 gofmt,goimports,gofumpt,gci,golines | read | m* | @single -w=build -cpuprofile:w -r -local -srcdir:m | formatter

@@ -36,7 +36,8 @@ find | read | m* | | find
 fd,fdfind | read | t m* | -e -E -d -t -S -c -j -o -g! --extension --exclude --max-depth --min-depth --exact-depth --type --size --changed-within --changed-before --owner --color --threads --format --base-directory:c --search-path:m --ignore-file:r --max-results --path-separator -x! -X! --exec! --exec-batch! | fd
 ls,dir,vdir,exa,eza,lsd | read | m* | -I -w -T --ignore --hide --block-size --color? --format --indicator-style --quoting-style --sort --time --time-style --width --tabsize --level -L! -s! -t! |
 tree | read | m* | -L -P -I -o:w --filelimit --charset --fromfile! --gitfile:r --infofile --sort? --timefmt -H -T |
-stat,file,du,readlink,realpath,namei,lsattr,getfacl | read | m* | -c -f:r -m:r -d -t -B -X:r -F -e -P --printf --format --magic-file:r --files-from:r --files0-from:r --exclude --exclude-from:r --max-depth --block-size --threshold --time? --time-style --relative-to:m --relative-base:m | stat
+file | read | m* | -C=edit --compile=edit -m:r --magic-file:r -f:r --files-from:r -F --separator -e --exclude -P --parameter |
+stat,du,readlink,realpath,namei,lsattr,getfacl | read | m* | -c -f:r -m:r -d -t -B -X:r -F -e -P --printf --format --magic-file:r --files-from:r --files0-from:r --exclude --exclude-from:r --max-depth --block-size --threshold --time? --time-style --relative-to:m --relative-base:m | stat
 basename,dirname | fact | t* | -s --suffix |
 test,[ | fact | t* | | test
 touch | edit | p* | -d -t -r:m --date --reference:m --time |

@@ -5,7 +5,8 @@ package policy
 const tableText = `
 echo | echo | t* | | printf
 printf | echo | t* | | printf
-pwd,true,false,:,tty,arch,uptime,nproc,logname,users,groups,who,w,whoami,id,uname,free,lscpu,lsmem,lsusb,lspci,vmstat,iostat,mpstat,getconf,locale,sw_vers,factor,primes,tput,clear,reset,cal,ncal,jobs,dirs,times,wait,help,history,suspend,logout,umask,ulimit,sleep,usleep,yes,seq,jot,numfmt,expr,bc,units,tload,sync,lsb_release,hostnamectl,timedatectl,localectl,loginctl,last,lastlog,pidof,pgrep,pstree,lsof,fuser,ss,netstat,ifconfig,ip,arp,route,cpuid,acpi,sensors,mkpasswd,uuidgen,figlet,cowsay,fortune,banner,sl,timeout,nohup,nice,ionice,stdbuf,setsid,taskset,chrt,numactl,unbuffer,chronic,eatmydata,catchsegv,caffeinate,linux32,linux64,setarch,ts,pv,faketime,xvfb-run | fact | t* | -o:w --output:w --log-file:w | facts
+history | fact | t* | -w:w -a:w -r:r -n:r -d -c=state |
+pwd,true,false,:,tty,arch,uptime,nproc,logname,users,groups,who,w,whoami,id,uname,free,lscpu,lsmem,lsusb,lspci,vmstat,iostat,mpstat,getconf,locale,sw_vers,factor,primes,tput,clear,reset,cal,ncal,jobs,dirs,times,wait,help,suspend,logout,umask,ulimit,sleep,usleep,yes,seq,jot,numfmt,expr,bc,units,tload,sync,lsb_release,hostnamectl,timedatectl,localectl,loginctl,last,lastlog,pidof,pgrep,pstree,lsof,fuser,ss,netstat,ifconfig,ip,arp,route,cpuid,acpi,sensors,mkpasswd,uuidgen,figlet,cowsay,fortune,banner,sl,timeout,nohup,nice,ionice,stdbuf,setsid,taskset,chrt,numactl,unbuffer,chronic,eatmydata,catchsegv,caffeinate,linux32,linux64,setarch,ts,pv,faketime,xvfb-run | fact | t* | -o:w --output:w --log-file:w | facts
 time | fact | t* | -o:w -f --output:w --format -a! @stops |
 env | fact | t* | -u -C:c -S -P --unset --chdir:c --split-string @stops | env
 printenv | fact | t* | | printenv
