@@ -93,8 +93,8 @@ func pretend(ctx context.Context, text string, l layout, status uint8) []ran {
 // is judged stricter than the text was.
 func checkAgainstInterpreter(t *testing.T, p *Policy, l layout, text string) {
 	t.Helper()
-	if strings.Contains(text, "$0") {
-		return // it has another name there
+	if strings.Contains(text, "$0") || strings.Contains(text, "alias") {
+		return // the interpreter has another name, and joins the lines of an alias
 	}
 	if strings.Contains(text, "<(") || strings.Contains(text, ">(") || len(text) > 8<<10 || strings.Contains(text, "\x00") {
 		return // process substitution makes pipes in the file system

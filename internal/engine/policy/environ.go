@@ -27,8 +27,21 @@ GOENV GOPATH GOBIN GOMODCACHE GNUPGHOME AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_F
 	compilerVariables = ` CC CXX CPP FC F77 GCC CLANG HOSTCC CGO_CC JAVA_HOME JAVACMD PYTHON NODE RUBY PERL GO CARGO NPM_BIN YARN MAKE LINKER `
 )
 
+// inList looks a word up in a list that is split by spaces and line ends, and
+// begins and ends with one.
 func inList(list, name string) bool {
-	return strings.Contains(" "+strings.Join(strings.Fields(list), " ")+" ", " "+name+" ")
+	for at := 0; name != ""; {
+		i := strings.Index(list[at:], name)
+		if i < 0 {
+			break
+		}
+		from, to := at+i, at+i+len(name)
+		if from > 0 && to < len(list) && list[from-1] <= ' ' && list[to] <= ' ' {
+			return true
+		}
+		at = to
+	}
+	return false
 }
 
 // assignments judges variables that a command sets for others or for itself.

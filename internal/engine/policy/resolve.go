@@ -17,7 +17,8 @@ type resolver struct {
 	p     *Policy
 	cache map[string]lookedUp
 	// seen are places that were resolved already; made drops them.
-	seen map[seenPath]where
+	seen  map[seenPath]where
+	globs map[seenGlob][]where
 	// made maps links that earlier commands of the text make to their targets.
 	made map[string]string
 }
@@ -27,6 +28,11 @@ type seenPath struct {
 	follow    bool
 }
 
+type seenGlob struct {
+	dir, pattern    string
+	follow, dotglob bool
+}
+
 type lookedUp struct {
 	info   tool.Info
 	found  bool
@@ -34,7 +40,7 @@ type lookedUp struct {
 }
 
 func newResolver(p *Policy) *resolver {
-	return &resolver{p: p, cache: map[string]lookedUp{}, seen: map[seenPath]where{}, made: map[string]string{}}
+	return &resolver{p: p, cache: map[string]lookedUp{}, seen: map[seenPath]where{}, globs: map[seenGlob][]where{}, made: map[string]string{}}
 }
 
 func (r *resolver) look(abs string) lookedUp {
@@ -76,6 +82,7 @@ func (r *resolver) resolve(dir, name string, follow bool) where {
 func (r *resolver) link(name, target string) {
 	r.made[name] = target
 	clear(r.seen)
+	clear(r.globs)
 }
 
 func (r *resolver) resolveAnew(dir, name string, follow bool) where {

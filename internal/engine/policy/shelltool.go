@@ -28,6 +28,9 @@ func (j *judge) readText(text, dir string, top bool, outer *call) {
 		o.Dialect = shell.POSIX
 	}
 	s := shell.Read(text, o)
+	if j.programs == nil {
+		j.programs, j.views, j.runs = make([]Program, 0, len(s.Commands)), make([]ir.CommandView, 0, len(s.Commands)), make([][]string, 0, len(s.Commands))
+	}
 	script, calls := j.script, j.calls
 	j.script, j.calls = &s, make([]*call, len(s.Commands))
 	for _, p := range s.Problems {

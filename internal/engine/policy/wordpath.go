@@ -247,13 +247,23 @@ func unescapeGlob(s string) string {
 // it, secret and protected names that it matches whether they exist or not, and
 // what is there.
 func (j *judge) glob(c *call, pattern string, follow bool) []where {
-	dirKnown := c.cmd == nil || c.cmd.DirKnown
+	if !path.IsAbs(pattern) && c.cmd != nil && !c.cmd.DirKnown {
+		return []where{{text: shorten(pattern), zone: unknownZone, pattern: true}}
+	}
+	key := seenGlob{j.dir(c), pattern, follow, c.cmd != nil && c.cmd.DotGlob}
+	hits, ok := j.r.globs[key]
+	if !ok {
+		hits = j.globAnew(key)
+		j.r.globs[key] = hits
+	}
+	return hits
+}
+
+func (j *judge) globAnew(key seenGlob) []where {
+	pattern, follow, dotglob := key.pattern, key.follow, key.dotglob
 	lexical := pattern
 	if !path.IsAbs(pattern) {
-		if !dirKnown {
-			return []where{{text: shorten(pattern), zone: unknownZone, pattern: true}}
-		}
-		lexical = escapeGlob(j.dir(c)) + "/" + pattern
+		lexical = escapeGlob(key.dir) + "/" + pattern
 	}
 	fixed, rest := splitGlob(lexical)
 	base := j.r.resolve("/", fixed, true)
@@ -265,7 +275,6 @@ func (j *judge) glob(c *call, pattern string, follow bool) []where {
 			base.zone = unknownZone
 		}
 	}
-	dotglob := c.cmd != nil && c.cmd.DotGlob
 	full := strings.TrimSuffix(escapeGlob(base.abs), "/") + "/" + rest
 	out := []where{base}
 	if len(names) == 1 && !matchesAll(rest) {

@@ -99,7 +99,7 @@ func Read(text string, o Options) (s Script) {
 		w.problem(Empty, 0, "there is nothing to run")
 		return w.out
 	}
-	w.out.Commands = make([]Command, 0, 4+len(text)/40)
+	w.out.Commands = make([]Command, 0, 4+len(text)/20)
 	start := &state{dir: place{o.Dir, o.Dir != ""}, posix: o.Dialect == POSIX}
 	w.run([]*state{start}, src.file.Stmts, ctx{src: src, posix: o.Dialect == POSIX})
 	w.uncalled()
