@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"car/internal/engine/admit"
 	"car/internal/engine/ir"
 	"car/internal/engine/policy"
 	"car/internal/engine/tool"
@@ -49,7 +50,7 @@ func newPolicyExplainCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (h *house) explain(_ context.Context, o explainOptions) (err error) {
+func (h *house) explain(ctx context.Context, o explainOptions) (err error) {
 	env := h.app.env
 	id, err := newSessionID()
 	if err != nil {
@@ -64,24 +65,78 @@ func (h *house) explain(_ context.Context, o explainOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	action, effects, err := statedCall(o, sub.Describe())
+	set, err := tools.New(tool.Bindings{Events: logView{}, Todos: &todoList{}, Describe: sub.Describe()})
+	if err != nil {
+		return err
+	}
+	action, effects, err := statedCall(o, set)
 	if err != nil {
 		return err
 	}
 	j := judge.Judge(action, effects)
+	gates, err := h.gates(sub.Describe(), sub.FS(), set, nil)
+	if err != nil {
+		return err
+	}
+	opinions := opinionsOf(ctx, gates, action, effects, j)
 	if o.json {
 		return writeJSONLine(o.out, map[string]any{"verdict": j.Verdict, "tier": j.Tier.Needed(), "reversibility": j.Reversibility, "commands": j.Commands,
-			"targets": j.Targets, "hosts": j.Hosts, "network": j.Network, "violations": j.Violations, "message": j.Message()})
+			"targets": j.Targets, "hosts": j.Hosts, "network": j.Network, "violations": j.Violations, "message": j.Message(), "gates": opinions})
 	}
-	return printJudgement(o.out, j)
+	return errors.Join(printJudgement(o.out, j), printOpinions(o.out, opinions))
+}
+
+// opinion is what one gate says of the call by itself, in a session that has read nothing.
+type opinion struct {
+	Gate    string         `json:"gate"`
+	Verdict policy.Verdict `json:"verdict"`
+	Reason  string         `json:"reason,omitempty"`
+}
+
+// opinionsOf asks the gates about a call that policy does not deny anyway. A gate
+// that errs denies, as it would in a run.
+func opinionsOf(ctx context.Context, gates []admit.Gate, a ir.Action, e tool.Effects, j policy.Judgement) []opinion {
+	list := []opinion{}
+	if j.Verdict == policy.Deny {
+		return list
+	}
+	view := admit.View{Proposal: ir.Proposal{ID: "explained", Actions: []ir.Action{a}},
+		Judged: map[ir.ActionID]policy.Judgement{a.ID: j}, Effects: map[ir.ActionID]tool.Effects{a.ID: e}}
+	for _, g := range gates {
+		said, err := g.Check(ctx, view)
+		if err != nil {
+			said = admit.Opinion{Reason: err.Error()}
+		}
+		one := opinion{Gate: g.Name(), Verdict: said.Verdict, Reason: said.Reason}
+		for _, question := range said.Escalations {
+			one.Reason = strings.TrimPrefix(one.Reason+"; "+question.Reason, "; ")
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// printOpinions tells the gates that do not simply allow, and that the others do.
+func printOpinions(w io.Writer, list []opinion) error {
+	var fine []string
+	for _, one := range list {
+		if one.Verdict == policy.Allow {
+			fine = append(fine, one.Gate)
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%-14s %s (gate %s)\n", one.Verdict, safe.Line(one.Reason), safe.Line(one.Gate)); err != nil {
+			return err
+		}
+	}
+	if len(fine) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "gates allow    %s\n", safe.Line(strings.Join(fine, ", ")))
+	return err
 }
 
 // statedCall is the call that the person wrote down, with what its tool declares of it.
-func statedCall(o explainOptions, where tool.Description) (ir.Action, tool.Effects, error) {
-	set, err := tools.New(tool.Bindings{Events: logView{}, Todos: &todoList{}, Describe: where})
-	if err != nil {
-		return ir.Action{}, tool.Effects{}, err
-	}
+func statedCall(o explainOptions, set *tools.Set) (ir.Action, tool.Effects, error) {
 	params := map[string]any{}
 	switch text := strings.TrimSpace(o.text); {
 	case strings.HasPrefix(text, "{"):

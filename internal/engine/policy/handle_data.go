@@ -130,6 +130,7 @@ func (j *judge) openssl(c *call) bool {
 	switch sub {
 	case "s_client", "s_server", "s_time", "ocsp", "cmp", "http":
 		c.class = "network"
+		j.shellOnPipe(c)
 	}
 	j.apply(c)
 	for i, t := range c.argText() {
