@@ -8,6 +8,7 @@ import (
 
 	"car/internal/engine/ir"
 	"car/internal/engine/verify"
+	"car/internal/engine/verify/schema"
 )
 
 // V-BEYOND-1: a key that a tool writes with no declared value is unknown: reading it warns, and is no false error.
@@ -137,6 +138,19 @@ func TestReadRaces(t *testing.T) {
 	r = verify.Verify(wide, verify.Options{State: state("k", 0.0), MaxActions: -1})
 	if record(t, r, "read_races").Findings != 1000 || !slices.Contains(r.Evidence.UntestedRegions, "1000 more read(s) of a key that is written in the same level, not listed") {
 		t.Errorf("%d races", record(t, r, "read_races").Findings)
+	}
+}
+
+// V-BEYOND-5: a name that is nearly right is told from one that is not.
+func TestNearestTool(t *testing.T) {
+	t.Parallel()
+	for wrong, because := range map[string]string{"serch": "did you mean 'search'?", "seacrh": "did you mean 'search'?", "read-file": "did you mean 'read_file'?", "deploy": "2 tools are registered, none by this name", strings.Repeat("s", 100): "2 tools are registered, none by this name"} {
+		for _, o := range []verify.Options{{ToolNames: []string{"search", "read_file"}}, {Schemas: schema.NewSet([]ir.ToolSchema{{Name: "search"}, {Name: "read_file"}})}} {
+			r := verify.Verify(plan(call("a", wrong)), o)
+			if len(r.Issues) != 1 || !slices.Equal(r.Issues[0].Explain.Because, []string{because}) {
+				t.Errorf("%s: %+v", wrong, r.Issues[0].Explain)
+			}
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func findBadCompensation(r *run, i int) []finding {
 func (r *run) badUndoTool(i int, c *ir.Compensation) []finding {
 	tool := report.Clip(c.Tool)
 	if r.registry.lacks(c.Tool) {
-		return []finding{on(i, fmt.Sprintf("compensation names tool '%s', which is not registered", tool), "name a registered tool as the compensation", r.registry.known())}
+		return []finding{on(i, fmt.Sprintf("compensation names tool '%s', which is not registered", tool), "name a registered tool as the compensation", r.registry.known(c.Tool))}
 	}
 	if !r.o.Schemas.Has(c.Tool) {
 		return nil
@@ -76,6 +76,13 @@ func (r *run) waitsForReserved(i int) []finding {
 		}
 	}
 	return found
+}
+
+func compensationVerify(r *run) string {
+	if !compensationRan(r) {
+		return "(skipped: no tool registry was supplied, and no action names another as its compensation)"
+	}
+	return "every declared compensation names something that is there and can run, and a compensable action declares one"
 }
 
 func compensationRan(r *run) bool {

@@ -7,8 +7,9 @@
 //	Optimize    a proposal without the dependencies that nothing fulfils
 //
 // Its neighbours, each a package of pure functions with one door: montecarlo.Run,
-// plan.Check, workflow.Check, transaction.Check, schema.Compile. They share the
-// words of report, the graph of dag and the forward model of model.
+// plan.Check, workflow.Check, txn.Check, schema.Compile and others. They share the
+// words of report, the graph of dag and the forward model of model. What they find is
+// written for people by render; as JSON, the results are the wire form themselves.
 //
 // Laws of the rooms (V-GEN): no I/O, clock, environment or randomness; time, seeds
 // and histories are arguments. Inputs are never changed. Same input, same bytes.

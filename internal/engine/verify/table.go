@@ -44,7 +44,7 @@ var table = []check{
 	{name: "param_schema", tier: report.DecisionProcedure, turn: 9, each: findBadParameters,
 		verifies: schemaVerify, cannotVerify: schemaCannot, ran: schemaRan},
 	{name: "compensation_resolution", tier: report.DecisionProcedure, turn: 10, each: findBadCompensation,
-		verifies: says("every declared compensation names something that is there and can run, and a compensable action declares one"), cannotVerify: says("that it is the inverse and will still work later"), ran: compensationRan},
+		verifies: compensationVerify, cannotVerify: says("that it is the inverse and will still work later"), ran: compensationRan},
 	{name: "write_conflicts", tier: report.DecisionProcedure, turn: 12, after: findConflicts,
 		verifies: says("writers of one key are ordered"), cannotVerify: says("effects that contradict each other in meaning")},
 	{name: "action_ids", tier: report.DecisionProcedure, turn: 1, before: findBadIDs,

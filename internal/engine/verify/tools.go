@@ -20,18 +20,10 @@ func findUnregistered(r *run, i int) []finding {
 	case a.Tool == "":
 		return []finding{on(i, noTool, "name the tool in the action's tool field")}
 	case r.registry.lacks(a.Tool):
-		return []finding{on(i, fmt.Sprintf("tool '%s' is not registered", report.Clip(a.Tool)), "use a registered tool, or register this one", r.registry.known())}
+		return []finding{on(i, fmt.Sprintf("tool '%s' is not registered", report.Clip(a.Tool)), "use a registered tool, or register this one", r.registry.known(a.Tool))}
 	default:
 		return nil
 	}
-}
-
-// known says in words which tools there are.
-func (r registry) known() string {
-	if r.schemas != nil {
-		return fmt.Sprintf("%d tools are registered, none by this name", r.schemas.Len())
-	}
-	return fmt.Sprintf("%d tools are registered, none by this name", len(r.names))
 }
 
 func toolMissing(r *run) bool {

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"slices"
+
 	"car/internal/engine/ir"
 	"car/internal/engine/verify/goal"
 	"car/internal/engine/verify/model"
@@ -205,12 +207,15 @@ func (r *run) name(i int) string { return report.Clip(r.p.Actions[i].ID) }
 type registry struct {
 	schemas *schema.Set
 	names   map[string]bool
+	list    []string // the names, sorted
 	given   bool
 }
 
 func newRegistry(o Options) registry {
 	reg := registry{schemas: o.Schemas, given: o.Schemas != nil || o.ToolNames != nil}
+	reg.list = o.Schemas.Names()
 	if o.Schemas == nil && o.ToolNames != nil {
+		reg.list = slices.Sorted(slices.Values(o.ToolNames))
 		reg.names = make(map[string]bool, len(o.ToolNames))
 		for _, name := range o.ToolNames {
 			reg.names[name] = true

@@ -41,7 +41,8 @@ func (r *run) addWitnesses(found []finding) {
 	}
 }
 
-// around is everything that had its turn up to the finding's last action.
+// around is the part of a plan to look for a witness in: all of a small one, else
+// everything that had its turn up to the finding's last action.
 func (r *run) around(f *finding) []int {
 	last := 0
 	for _, i := range f.witness {
@@ -49,7 +50,7 @@ func (r *run) around(f *finding) []int {
 	}
 	var indices []int
 	for i := range r.p.Actions {
-		if r.levelOf[i] <= last || f.about == proposalWide {
+		if len(r.p.Actions) <= maxShrink || r.levelOf[i] <= last || f.about == proposalWide {
 			indices = append(indices, i)
 		}
 	}

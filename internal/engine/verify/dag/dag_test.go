@@ -323,6 +323,40 @@ func TestText(t *testing.T) {
 	}
 }
 
+// V-DAG-1: sets against a map.
+func TestSet(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 200).Draw(t, "n")
+		a, b := dag.NewSet(n), dag.NewSet(n)
+		in := [2]map[int]bool{{}, {}}
+		for i, s := range []dag.Set{a, b} {
+			for _, node := range rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 30).Draw(t, "nodes") {
+				s.Add(node)
+				in[i][node] = true
+			}
+		}
+		common, members := 0, []int32(nil)
+		for i := range n {
+			if a.Has(i) != in[0][i] {
+				t.Fatalf("%d in a: %v", i, a.Has(i))
+			}
+			if in[0][i] {
+				members = append(members, int32(i))
+			}
+			if in[0][i] && in[1][i] {
+				common++
+			}
+		}
+		if a.Common(b) != common || !slices.Equal(a.Members(), members) {
+			t.Fatalf("%d in common, want %d; members %v", a.Common(b), common, a.Members())
+		}
+		if a.Clear(); a.Members() != nil {
+			t.Fatal("a cleared set has members")
+		}
+	})
+}
+
 // V-GEN-6: edges to nowhere are left out, and a long chain costs no stack.
 func TestLongAndBroken(t *testing.T) {
 	t.Parallel()

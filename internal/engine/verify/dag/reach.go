@@ -184,3 +184,14 @@ func (s Set) Common(o Set) int {
 	}
 	return n
 }
+
+// Members lists the nodes that are in, ascending.
+func (s Set) Members() []int32 {
+	var list []int32
+	for w, word := range s {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, int32(64*w+bits.TrailingZeros64(word)))
+		}
+	}
+	return list
+}

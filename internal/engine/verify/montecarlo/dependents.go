@@ -11,7 +11,7 @@ import (
 // dependents lists for every call the actions that rest on it, directly or through
 // others: those that wait for its success, or look at a key that it writes and come
 // later. It is what a failure can take along. Other actions have none.
-func dependents(plan *model.Plan) []dag.Set {
+func dependents(plan *model.Plan) []group {
 	n := len(plan.Actions)
 	d := collector{n: n, ofKey: make([]dag.Set, len(plan.Keys)), ofAction: make([]dag.Set, n)}
 	for _, level := range slices.Backward(plan.Levels()) {
@@ -28,12 +28,41 @@ func dependents(plan *model.Plan) []dag.Set {
 			d.pass(plan, i)
 		}
 	}
-	for i := range d.ofAction {
-		if plan.Actions[i].Type != ir.ToolCall {
-			d.ofAction[i] = nil
+	groups := make([]group, n)
+	for i, set := range d.ofAction {
+		if plan.Actions[i].Type == ir.ToolCall && set != nil {
+			groups[i] = newGroup(set)
 		}
 	}
-	return d.ofAction
+	return groups
+}
+
+// group is a set of actions, in the form that is quicker to count: a list of few, or
+// bits of many. The zero value is empty.
+type group struct {
+	few  []int32
+	many dag.Set
+}
+
+func newGroup(s dag.Set) group {
+	if s.Common(s) > len(s) {
+		return group{many: s}
+	}
+	return group{few: s.Members()}
+}
+
+// in counts the members that are in a set.
+func (g group) in(s dag.Set) int {
+	if g.many != nil {
+		return g.many.Common(s)
+	}
+	n := 0
+	for _, i := range g.few {
+		if s.Has(int(i)) {
+			n++
+		}
+	}
+	return n
 }
 
 // collector goes backward through the walk. ofKey is what looks at a key from here on,

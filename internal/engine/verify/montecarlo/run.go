@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"car/internal/engine/ir"
-	"car/internal/engine/verify/dag"
 	"car/internal/engine/verify/goal"
 	"car/internal/engine/verify/model"
 )
@@ -44,7 +43,7 @@ type run struct {
 	attempts []int
 	names    []uint64
 	// behind are the actions that depend on each call, directly or not.
-	behind []dag.Set
+	behind []group
 
 	// tried counts the attempts at calls of the current walk.
 	tried int

@@ -71,8 +71,8 @@ func (t *tally) add(weight float64) {
 		t.allLand += weight
 	}
 	for i := range t.actions {
-		if r.behind[i] != nil && r.state.Ending(i) == model.Failed {
-			t.actions[i].blast += weight * float64(r.behind[i].Common(t.rejected))
+		if r.state.Ending(i) == model.Failed {
+			t.actions[i].blast += weight * float64(r.behind[i].in(t.rejected))
 		}
 	}
 	for k := range t.keys {

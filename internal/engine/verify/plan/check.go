@@ -71,7 +71,11 @@ type checker struct {
 type link struct{ step, key, from int }
 
 func newChecker(r Request) *checker {
-	c := &checker{r: r, keys: map[string]int{}, written: make([][]int, len(r.Steps)), used: make([][]int, len(r.Steps)+1)}
+	most := len(r.Initial) // keys, but for those that are only asked for
+	for _, s := range r.Steps {
+		most += len(s.Adds) + len(s.Deletes)
+	}
+	c := &checker{r: r, keys: make(map[string]int, most), names: make([]string, 0, most), start: make([]entry, 0, most), writes: make([][]entry, 0, most), links: make([]link, 0, len(r.Steps)), written: make([][]int, len(r.Steps)), used: make([][]int, len(r.Steps)+1)}
 	for _, key := range keysOf(r.Initial) {
 		c.start[c.key(key)] = entry{r.Initial[key], true, initially}
 	}

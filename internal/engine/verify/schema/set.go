@@ -2,6 +2,8 @@ package schema
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 
 	"car/internal/engine/ir"
@@ -39,12 +41,12 @@ func (s *Set) Has(tool string) bool {
 	return ok
 }
 
-// Len is the number of tools.
-func (s *Set) Len() int {
+// Names are the tools of the set, sorted; a nil set has none.
+func (s *Set) Names() []string {
 	if s == nil {
-		return 0
+		return nil
 	}
-	return len(s.byTool)
+	return slices.Sorted(maps.Keys(s.byTool))
 }
 
 // Schema is a tool's schema, nil for a tool that is not in the set. A nil schema

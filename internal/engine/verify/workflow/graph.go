@@ -79,8 +79,6 @@ func (g *Graph) complete() error {
 type net struct {
 	index map[string]int
 	nodes []Node
-	// edges are the workflow's, by the edge of the graph.
-	edges []int
 	graph *dag.Graph
 	start int // none where it is no node
 	// reached are the nodes that a path from the start comes to.
@@ -97,13 +95,12 @@ func newNet(w Graph) *net {
 			n.nodes = append(n.nodes, node)
 		}
 	}
-	var edges []ir.Edge
-	for i, e := range w.Edges {
+	edges := make([]ir.Edge, 0, len(w.Edges))
+	for _, e := range w.Edges {
 		from, okFrom := n.index[e.From]
 		to, okTo := n.index[e.To]
 		if okFrom && okTo {
 			edges = append(edges, ir.Edge{From: from, To: to})
-			n.edges = append(n.edges, i)
 		}
 	}
 	n.graph = dag.New(len(n.nodes), edges)
