@@ -166,7 +166,7 @@ func (k writeKind) removes() bool { return k >= moves }
 // write judges a change of a path.
 func (j *judge) write(c *call, w shell.Word, kind writeKind) {
 	follow := kind == creates || kind == changesMode
-	for _, at := range j.places(c, w, follow) {
+	for _, at := range append(j.places(c, w, follow), j.foundGit(w)...) {
 		j.odd(c, at)
 		j.writeAt(c, at, kind)
 	}
@@ -224,6 +224,9 @@ func (j *judge) insideWrite(c *call, at where, kind writeKind) {
 	}
 	switch {
 	case at.guard == gitDir || at.guard == gitOther:
+		// Without its git directory a project has lost every commit: no standing tier
+		// stands for that (P-WORK-1, D13).
+		c.always = c.always || kind == deletesTree || kind.removes() && (at.guard == gitDir || at.below)
 		j.ask(c, ruleGitCore, "changes a file of the git directory ("+at.text+")", "")
 	case at.guard == autorun:
 		j.ask(c, ruleAutorun, "changes a file that another program runs later ("+at.text+")", "")

@@ -18,9 +18,9 @@ type search struct {
 	paths []string
 	// narrow: some other test leaves out ordinary files or this agent's own.
 	narrow bool
-	// spares: the expression leaves out .car.
-	spares bool
-	open   bool
+	// spares: the expression leaves out .car; sparesGit: it leaves out .git.
+	spares, sparesGit bool
+	open              bool
 }
 
 // findReader walks find's expression. With act it judges what the expression
@@ -105,13 +105,12 @@ func (r *findReader) test(text string) bool {
 		}
 	case "-path", "-wholename", "-ipath", "-iwholename", "-regex", "-iregex":
 		v := r.next()
-		pruned := r.peek() == "-prune"
-		switch {
-		case strings.Contains(v, ".car") && (r.not || pruned):
-			r.spares = true
-		case !r.not && !pruned:
+		if !r.not && r.peek() != "-prune" {
 			r.paths = append(r.paths, v)
+			break
 		}
+		r.spares = r.spares || strings.Contains(v, ".car")
+		r.sparesGit = r.sparesGit || namesGit(v)
 	case "-empty", "-executable":
 		r.narrow = r.narrow || !r.not
 	case "-type":
@@ -184,7 +183,8 @@ func (j *judge) findDelete(c *call, s search) {
 	for _, w := range s.starts {
 		for _, at := range j.places(c, w, true) {
 			hits := j.searched(at, s)
-			if len(hits) == 0 && at.zone == inside && at.guard != governance {
+			hits = append(hits, j.gitBelow(at, s)...)
+			if len(hits) == 0 && at.zone == inside && at.guard == noGuard {
 				c.raise(ir.SandboxEdit, ir.Irreversible, "removes files inside the root")
 				continue
 			}
@@ -231,6 +231,52 @@ func (j *judge) searched(at where, s search) []where {
 			hit(path.Join(at.abs, ".env"))
 		} else if k := j.p.secretOf("/" + n); k >= credential {
 			hit(path.Join(at.abs, n))
+		}
+	}
+	return out
+}
+
+// namesGit reports a pattern over whole paths that speaks of the git directory.
+func namesGit(pattern string) bool {
+	i := strings.Index(pattern, ".git")
+	return i >= 0 && (len(pattern) == i+4 || strings.ContainsAny(pattern[i+4:i+5], `/*?[\$`))
+}
+
+// gitFiles are names that every git directory has.
+var gitFiles = []string{"", "HEAD", "index", "objects", "refs", "refs/heads/main", "objects/ab/cdef0123456789", "packed-refs"}
+
+// gitBelow is the git directory where a search that changes what it finds may come
+// upon what the commits are made of.
+func (j *judge) gitBelow(at where, s search) []where {
+	git := j.p.cfg.Root + "/.git"
+	if rel, ok := below(at.abs, git); !ok || rel == "." || at.zone != inside || at.guard != noGuard || s.sparesGit || s.narrow {
+		return nil
+	}
+	if !slices.ContainsFunc(s.paths, namesGit) && !slices.ContainsFunc(gitFiles, func(name string) bool { return s.matches(at.abs, path.Join(git, name)) }) {
+		return nil
+	}
+	w := j.r.resolve("/", git, false)
+	w.text = ".git below " + at.text
+	return []where{w}
+}
+
+// foundGit is the same for a word that stands for what a search finds.
+func (j *judge) foundGit(w shell.Word) []where {
+	var out []where
+	for _, p := range w.Parts {
+		if p.Kind != shell.Unknown || len(w.Parts) > 1 && path.IsAbs(w.Prefix()) {
+			continue
+		}
+		kind, from := j.shape(p)
+		if kind != shapeFound || from >= len(j.calls) || j.calls[from] == nil {
+			continue
+		}
+		parent := j.calls[from]
+		s := j.searchOf(parent)
+		for _, start := range s.starts {
+			for _, at := range j.places(parent, start, true) {
+				out = append(out, j.gitBelow(at, s)...)
+			}
 		}
 	}
 	return out
