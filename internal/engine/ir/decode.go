@@ -77,6 +77,15 @@ func (o object) require(name string, into any) {
 	}
 }
 
+// requireName is require for a member that names something: an empty text names
+// nothing, and would be lost where empty members are left out.
+func requireName[T ~string](o object, name string, into *T) {
+	o.require(name, into)
+	if _, present := o.members[name]; present && *into == "" {
+		o.fail(joinPath(o.path, name), "empty, a name is needed")
+	}
+}
+
 // list returns the elements of an array member with their paths.
 func (o object) list(name string) ([]json.RawMessage, []string) {
 	var items []json.RawMessage
@@ -200,13 +209,13 @@ func (d *decoder) assumption(path string, raw json.RawMessage) Assumption {
 func (d *decoder) compensation(path string, raw json.RawMessage) *Compensation {
 	var c Compensation
 	o := d.object(path, raw)
-	o.require("type", &c.Type)
+	requireName(o, "type", &c.Type)
 	switch c.Type {
 	case CompensateByTool:
-		o.require("tool", &c.Tool)
+		requireName(o, "tool", &c.Tool)
 		o.read("parameters", &c.Parameters)
 	case CompensateByAction:
-		o.require("action_id", &c.ActionID)
+		requireName(o, "action_id", &c.ActionID)
 	case "":
 	default:
 		d.fail(joinPath(path, "type"), fmt.Sprintf("unknown compensation %q (one of %s, %s)", c.Type, CompensateByTool, CompensateByAction))
