@@ -67,6 +67,7 @@ func TestParser(t *testing.T) {
 		{"escape twice", "\x1b\x1b", []string{"\x1b\x1b"}},
 		{"alt", "\x1ba\x1b\r", []string{"\x1ba\x1b\r"}},
 		{"alt and a bracket", "\x1b]", []string{"\x1b]"}},
+		{"alt and the other bracket", "\x1b[", []string{"\x1b["}},
 		{"a paste", "a\x1b[200~b\rc\x1b[201~d", []string{"a", "paste:b\rc", "d"}},
 		{"an end marker in the text", "\x1b[200~a\x1b[201~\rrm -rf /\r\x1b[201~", []string{"paste:a\x1b[201~\rrm -rf /\r"}},
 		{"two pastes", "\x1b[200~a\x1b[201~x\x1b[200~b\x1b[201~", []string{"paste:a", "x", "paste:b"}},
@@ -75,6 +76,11 @@ func TestParser(t *testing.T) {
 		{"the background", "a\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b[?62;22cb", []string{"a", "background:rgb:1e1e/1e1e/1e1e", "attributes", "b"}},
 		{"the background, short end", "\x1b]11;rgb:ff/ff/ff\x07", []string{"background:rgb:ff/ff/ff"}},
 		{"half an answer is not typed", "\x1b]11;rgb:1e", nil},
+		{"a version", "a\x1bP>|xterm(390)\x1b\\b", []string{"ab"}},
+		{"a capability", "\x1bP1+r544e=787465726d\x1b\\\x1bP0$r\x1b\\x", []string{"x"}},
+		{"a picture's answer", "\x1b_Gi=31;OK\x1b\\x", []string{"x"}},
+		{"half a version is not typed", "\x1bP>|xter", nil},
+		{"alt and a capital", "\x1bP\x1b_\x1bPx", []string{"\x1bP\x1b_\x1bPx"}},
 		{"shift+enter of xterm", "\x1b[27;2;13~", []string{"\n"}},
 		{"shift+enter of kitty", "\x1b[13;2u", []string{"\n"}},
 		{"ctrl+shift+c", "\x1b[27;6;99~", []string{"\x03"}},
@@ -84,6 +90,50 @@ func TestParser(t *testing.T) {
 		if diff := cmp.Diff(c.want, read(c.in)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
+	}
+}
+
+// B071: a paste whose end never comes does not keep a person from getting out, and its
+// text is not lost.
+func TestAbandonedPaste(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"\x1b", "\x03"} {
+		var p Parser
+		quiet := func() (got []Event) {
+			for range silence {
+				got = append(got, p.Idle()...)
+			}
+			return got
+		}
+		if got := append(p.Feed([]byte("\x1b[200~half")), quiet()...); len(got) > 0 || !p.Pending() {
+			t.Fatalf("an open paste gave %+v", got)
+		}
+		if got := p.Feed([]byte(key)); len(got) > 0 {
+			t.Fatalf("%q at once gave %+v: it may be the beginning of the end marker", key, got)
+		}
+		got := quiet()
+		if len(got) != 2 || got[0].Paste == nil || *got[0].Paste != "half" || string(got[1].Keys) != key {
+			t.Errorf("%q gave %+v", key, got)
+		}
+	}
+}
+
+// B071: what a slow line cuts into single bytes stays one paste.
+func TestSlowPasteIsOnePaste(t *testing.T) {
+	t.Parallel()
+	var p Parser
+	var got []Event
+	for i, b := range []byte("\x1b[200~a\x03b\x1b[201~") {
+		got = append(got, p.Feed([]byte{b})...)
+		for range silence - 1 {
+			if i >= len(pasteStart) {
+				got = append(got, p.Idle()...)
+			}
+		}
+	}
+	got = append(got, p.Idle()...)
+	if len(got) != 1 || got[0].Paste == nil || *got[0].Paste != "a\x03b" {
+		t.Errorf("got %+v", got)
 	}
 }
 

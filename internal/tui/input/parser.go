@@ -18,6 +18,11 @@ type Event struct {
 	Attributes bool
 }
 
+const (
+	esc       = 0x1b
+	interrupt = 0x03 // ctrl+c
+)
+
 var (
 	pasteStart = []byte("\x1b[200~")
 	pasteEnd   = []byte("\x1b[201~")
@@ -29,10 +34,17 @@ type Parser struct {
 	pasting bool
 	scanned int // how much of a paste is known to hold no end marker
 	waited  int // calls of Idle since rest last grew
+	// alone says that the newest byte is a key a person presses to get out, and came
+	// by itself after a long silence in a paste.
+	alone bool
 }
+
+// silence is how many calls of Idle in a row mean that a paste has stopped coming.
+const silence = 10
 
 // Feed takes bytes and returns the events that are complete.
 func (p *Parser) Feed(b []byte) []Event {
+	p.alone = p.pasting && p.waited >= silence && len(b) == 1 && (b[0] == esc || b[0] == interrupt)
 	p.rest = append(p.rest, b...)
 	p.waited = 0
 	return p.parse(false)
@@ -46,7 +58,7 @@ func (p *Parser) Idle() []Event {
 }
 
 // Pending reports whether Idle has something to do.
-func (p *Parser) Pending() bool { return len(p.rest) > 0 }
+func (p *Parser) Pending() bool { return p.pasting || len(p.rest) > 0 }
 
 func (p *Parser) parse(idle bool) []Event {
 	var out []Event
@@ -60,6 +72,9 @@ func (p *Parser) parse(idle bool) []Event {
 	for len(p.rest) > 0 {
 		if p.pasting {
 			text, n, ok := p.paste(idle)
+			if !ok {
+				text, n, ok = p.abandoned(idle)
+			}
 			if !ok {
 				break
 			}
@@ -96,7 +111,7 @@ func (p *Parser) parse(idle bool) []Event {
 // typed into the input otherwise.
 func (p *Parser) giveUp() bool {
 	const patience = 20
-	return !(bytes.HasPrefix(p.rest, []byte("\x1b]")) && len(p.rest) > 2) || p.waited > patience
+	return !isString(p.rest) || p.waited > patience
 }
 
 // paste looks for the end of the paste that rest begins with. An end marker counts
@@ -122,11 +137,21 @@ func (p *Parser) paste(idle bool) (text string, n int, ok bool) {
 	return string(p.rest[:last]), last + len(pasteEnd), true
 }
 
+// abandoned ends a paste whose end marker never came, when a person waits and presses
+// escape or ctrl+c: the text so far is the paste, and the key is a key (B071).
+func (p *Parser) abandoned(idle bool) (text string, n int, ok bool) {
+	if !idle || !p.alone || p.waited < silence {
+		return "", 0, false
+	}
+	n = len(p.rest) - 1
+	return string(p.rest[:n]), n, true
+}
+
 // sequence returns the length of the key or sequence at the head of b and whether it
 // is all there.
 func sequence(b []byte) (n int, complete bool) {
-	if b[0] != 0x1b {
-		n = bytes.IndexByte(b, 0x1b)
+	if b[0] != esc {
+		n = bytes.IndexByte(b, esc)
 		if n < 0 {
 			n = len(b)
 		}
@@ -149,20 +174,48 @@ func sequence(b []byte) (n int, complete bool) {
 	case 'O':
 		return min(3, len(b)), len(b) >= 3
 	case ']':
-		for i := 2; i < len(b); i++ {
-			if b[i] == 0x07 {
-				return i + 1, true
-			}
-			if b[i] == '\\' && b[i-1] == 0x1b {
-				return i + 1, true
-			}
+		return terminated(b)
+	case 'P', '_':
+		switch {
+		case len(b) == 2:
+			return 2, false
+		case isString(b):
+			return terminated(b)
 		}
-		return len(b), false
-	case 0x1b:
+		return 2, true // with alt
+	case esc:
 		return 1, true // escape twice, or escape before a sequence
 	default:
 		return 2, true
 	}
+}
+
+// isString reports whether b begins an answer that goes on to a terminator: any OSC,
+// a DCS that terminals answer with (DECRPSS, XTGETTCAP, XTVERSION), or kitty's APC.
+// What else begins so is a key with alt.
+func isString(b []byte) bool {
+	if len(b) < 3 {
+		return false
+	}
+	switch b[1] {
+	case ']':
+		return true
+	case 'P':
+		return bytes.IndexByte([]byte("0123456789>!$+;|"), b[2]) >= 0
+	case '_':
+		return b[2] == 'G'
+	}
+	return false
+}
+
+// terminated returns the length of a string sequence with its end, BEL or ST.
+func terminated(b []byte) (n int, complete bool) {
+	for i := 2; i < len(b); i++ {
+		if b[i] == 0x07 || b[i] == '\\' && b[i-1] == esc {
+			return i + 1, true
+		}
+	}
+	return len(b), false
 }
 
 type kind uint8
@@ -180,14 +233,14 @@ func classify(seq []byte, complete bool) (Event, kind) {
 		return Event{}, startsPaste
 	case bytes.Equal(seq, pasteEnd):
 		return Event{}, isNothing // without a start it closes nothing
-	case bytes.HasPrefix(seq, []byte("\x1b]")) && len(seq) > 2:
+	case isString(seq):
 		if colour, ok := strings.CutPrefix(strings.TrimRight(string(seq), "\x07\x1b\\"), "\x1b]11;"); ok && complete {
 			return Event{Background: colour}, answers
 		}
 		return Event{}, isNothing // no key begins so
 	case bytes.HasPrefix(seq, []byte("\x1b[?")) && seq[len(seq)-1] == 'c':
 		return Event{Attributes: true}, answers
-	case bytes.HasPrefix(seq, []byte("\x1b[")):
+	case bytes.HasPrefix(seq, []byte("\x1b[")) && len(seq) > 2: // alone it is alt and the bracket
 		return Event{Keys: modified(seq)}, isKey
 	}
 	return Event{Keys: seq}, isKey
