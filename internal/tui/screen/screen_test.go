@@ -151,6 +151,25 @@ func TestUnchangedLinesAreNotWritten(t *testing.T) {
 	r.shows("> abc", "a long status line")
 }
 
+// P-TERM-3: a list that closes leaves no ghosts, also where the last line is the same
+// in a frame that shrank and in one that shrinks again.
+func TestShrinkingTwiceLeavesNoGhosts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 40, 10, false)
+	r.draws(0, 2, nil, "> /", "one", "two", "three", "four", "")
+	for _, view := range [][]string{{"> /", "one", "two", "three", ""}, {"> /", ""}} {
+		f := Frame{Width: 40, Height: 10, Row: 0, Column: 3}
+		for _, l := range view {
+			f.Lines = append(f.Lines, len(l))
+		}
+		skipped := strings.Repeat("\n", len(view)-1) // the renderer leaves out lines that are as they were
+		io.WriteString(r.Writer, "\x1b["+strconv.Itoa(r.lines-1)+"A"+skipped+Mark(f)+"\x1b[K\x1b[J\r")
+		r.lines = len(view)
+		r.show()
+	}
+	r.shows("> /")
+}
+
 // B065: a frame made for another size is dropped, what it prints is not.
 func TestFrameForAnotherSizeIsDropped(t *testing.T) {
 	t.Parallel()

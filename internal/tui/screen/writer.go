@@ -182,7 +182,7 @@ func (w *Writer) framed(p []byte) []byte {
 		w.at.ghosts = nil // what was printed stands between us and them
 	}
 	w.kept, w.lost = nil, false
-	out = append(append(append(out, wrapOff...), w.lastLineOnce(view, whole)...), wrapOn...)
+	out = append(append(append(out, wrapOff...), w.lastLineOnce(view, whole || len(f.Lines) != len(w.at.lines))...), wrapOn...)
 	out = append(out, w.place(f)...)
 	w.settle(f)
 	return append(out, endSync...)
@@ -205,11 +205,12 @@ func (w *Writer) start(f Frame, clean bool) []byte {
 	return append([]byte("\r"), move(up, 'A')...)
 }
 
-// lastLineOnce leaves the last line out of a frame in which only the mark of it changed.
-func (w *Writer) lastLineOnce(view []byte, whole bool) []byte {
+// lastLineOnce leaves the last line out of a frame in which only the mark of it
+// changed. It is somewhere else in a frame of another height, which says so by moved.
+func (w *Writer) lastLineOnce(view []byte, moved bool) []byte {
 	at := bytes.LastIndexByte(view, '\n') + 1
 	line := view[at:]
-	if !whole && bytes.Equal(line, w.last) {
+	if !moved && bytes.Equal(line, w.last) {
 		return view[:at]
 	}
 	if len(line) > 0 {
