@@ -22,6 +22,8 @@ var exceptions = []exception{
 	{"import", "cmd/car/providers.go", "net/http", "it hands the environment's proxy rule to the adapters and sends nothing itself"},
 	{"import", "cmd/car/ownprovider.go", "os/exec", "key_command is the person's own program and prints a key before any session is"},
 	{"import", "cmd/car/edit.go", "os/exec", "the person's own editor, opened by the person, on their own text"},
+	{"import", "cmd/car/ownshell.go", "os/exec", "the person's own command, typed by the person, in their own terminal"},
+	{"import", "internal/tui/takeover/takeover.go", "os/exec", "it shows the command that it is given in a terminal, and decides nothing"},
 	{"call", "internal/engine/handle/registry.go", "context.Background", "a detached stream outlives the call that started it; its owner, a cancel or Close end it"},
 	{"call", "internal/engine/dispatch/detach.go", "context.Background", "the outcome of a detached call is written when nobody's context is left"},
 	{"func", "internal/engine/shell/check.go", "bashOnly", "one flat case for each node of the shell's grammar, nothing nested"},

@@ -97,7 +97,7 @@ func (a *app) screen(s *session, o chatOptions, notices []string) tui.Config {
 	past := a.openHistory(s.house.home)
 	c := tui.Config{
 		Conversation: s.conv, In: a.io.in, Out: os.Stdout, Environ: a.env.vars, Now: a.now, Header: header,
-		Commands: s.slashCommands(), History: past.texts, Remember: past.remember, Complete: s.complete,
+		Commands: s.slashCommands(), History: past.texts, Remember: past.remember, Complete: s.complete, Shell: s.ownShell,
 		Resume: "car --resume " + s.id,
 		Todo: func(context.Context) []todo.Item {
 			var items []todo.Item

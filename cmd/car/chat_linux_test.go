@@ -112,6 +112,32 @@ func TestCarAloneIsAConversation(t *testing.T) {
 	}
 }
 
+// U-TUI-5, P-PROC-3, P-GUARD-8: what follows an exclamation mark is the person's own
+// command: it has the terminal but no key, and its output reaches the model when the
+// person says so.
+func TestOwnCommand(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.env = append(s.env, "SHELL=/bin/sh", "EXAMPLE_API_KEY=invented-1")
+	scenario := s.write(t, "scenario.toml", "version = 1\n[[turn]]\nexpect = { contains = \"I am pear\" }\ntext = \"I read it.\"\n")
+	c := converse(t, s, "--model", "scripted:"+scenario)
+	c.expect("scripted:")
+	c.press("!read name; echo I am $name; echo key=$EXAMPLE_API_KEY.; exit 4\r")
+	c.expect("! read name")
+	c.press("pear\r")
+	c.expect("I am pear")
+	c.expect("key=.")
+	c.expect("exit 4")
+	c.press("/share\r")
+	c.expect("will read the output")
+	c.press("look\r")
+	c.expect("I read it.")
+	c.press("/quit\r")
+	if code, last := c.end(); code != 0 {
+		t.Errorf("leaving exits with %d:\n%s", code, last)
+	}
+}
+
 // U-TUI-10, P-TERM-2: a signal ends the conversation in order and its code tells which.
 func TestASignalEndsTheConversation(t *testing.T) {
 	t.Parallel()

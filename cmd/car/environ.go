@@ -27,6 +27,7 @@ type environment struct {
 	noColor    bool
 	accessible bool
 	editor     string
+	shell      string
 	child      bool
 	keys       providerKeys
 	// vars is the whole environment as NAME=value; what children get of it is the substrate's rule.
@@ -52,6 +53,7 @@ func readEnvironment() (environment, error) {
 		term: os.Getenv("TERM"), noColor: os.Getenv("NO_COLOR") != "",
 		accessible: os.Getenv("CAR_ACCESSIBLE") == "1",
 		editor:     firstOf(os.Getenv("VISUAL"), os.Getenv("EDITOR")),
+		shell:      os.Getenv("SHELL"),
 		child:      os.Getenv(childMark) != "",
 		keys: providerKeys{
 			anthropicKey: strings.TrimSpace(os.Getenv("ANTHROPIC_API_KEY")), anthropicToken: strings.TrimSpace(os.Getenv("ANTHROPIC_AUTH_TOKEN")),

@@ -17,6 +17,7 @@ import (
 // builtin are the commands that the screen answers itself.
 var builtin = []Command{
 	{Name: "help", Help: "keys and commands"},
+	{Name: "share", Help: "tell the model, with your next message, what your last ! command said"},
 	{Name: "quit", Help: "leave; the session can be resumed"},
 }
 
@@ -41,6 +42,9 @@ func (m *model) command(name, args string) tea.Cmd {
 		return m.quit(Quit)
 	case "help":
 		m.help()
+		return nil
+	case "share":
+		m.share()
 		return nil
 	}
 	for _, c := range m.cfg.Commands {

@@ -93,10 +93,23 @@ type Config struct {
 	// Edit opens the person's editor on a text and returns the changed one. The
 	// terminal is theirs meanwhile.
 	Edit func(ctx context.Context, text string) (string, error)
+	// Shell runs the person's own command and returns when it has ended. The terminal
+	// is the command's meanwhile.
+	Shell func(ctx context.Context, command string) (Shelled, error)
 	// Todo returns the agent's list; it is asked after every call.
 	Todo func(ctx context.Context) []todo.Item
 	// Resume is the command line that opens this session again.
 	Resume string
+}
+
+// Shelled is the person's own command after its end.
+type Shelled struct {
+	Command string
+	// Output is the end of what it wrote, as plain text.
+	Output string
+	// Code is its exit code, -1 after a signal.
+	Code int
+	Took time.Duration
 }
 
 func (c Config) check() error {

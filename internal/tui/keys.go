@@ -21,6 +21,7 @@ var bindings = []binding{
 	{"ctrl+o", "show the output of the last call, then of the one before; of running calls, more"},
 	{"up, down, ctrl+r", "what was sent before"},
 	{"tab", "complete a /command or an @path; turn to a question"},
+	{"! command", "run a command of your own here; /share tells the model what it said"},
 	{"ctrl+g", "write in your editor"},
 	{"ctrl+z", "suspend"},
 }
@@ -160,8 +161,11 @@ func (m *model) submit(text string) tea.Cmd {
 	if name, args, ok := slash(text); ok {
 		return m.command(name, args)
 	}
-	in := assistant.Input{Text: text, Replaces: m.returned}
-	m.returned = nil
+	if command, own := strings.CutPrefix(text, "!"); own && strings.TrimSpace(command) != "" {
+		return m.shell(strings.TrimSpace(command))
+	}
+	in := assistant.Input{Text: text, Context: m.shared, Replaces: m.returned}
+	m.returned, m.shared = nil, ""
 	if m.busy() {
 		m.composer = m.composer.Enqueue(text)
 		return m.send(in)

@@ -75,6 +75,11 @@ type model struct {
 	// returned are inputs in the editor that the conversation still holds.
 	returned []int64
 
+	// shelled is the person's last own command; shared is what of such commands the
+	// next message tells the model.
+	shelled *Shelled
+	shared  string
+
 	print  printer
 	resize resizing
 	ticks  ticker

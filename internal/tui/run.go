@@ -52,12 +52,13 @@ func Run(ctx context.Context, c Config) (Exit, error) {
 }
 
 func (t *terminal) run(ctx context.Context, c Config, m *model, features theme.Features) (Exit, error) {
-	out := screen.New(screen.Config{Out: c.Out, Reflows: features.Reflows})
+	var program *tea.Program
+	out := screen.New(screen.Config{Out: c.Out, Reflows: features.Reflows, Dropped: func() { go program.Send(t.size()) }})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what waits for pictures and events
 	m.ctx, m.await, m.away, m.lost = ctx, out.Await, t.away, t.pump.Gone()
 	g := &guard{model: m, failed: make(chan struct{})}
-	program := tea.NewProgram(g, tea.WithInput(t.pump.Keys()), tea.WithOutput(out), tea.WithFPS(30),
+	program = tea.NewProgram(g, tea.WithInput(t.pump.Keys()), tea.WithOutput(out), tea.WithFPS(30),
 		tea.WithFilter(filter(t.pump.Paste)), tea.WithoutSignalHandler())
 	stop := t.suspends(program)
 	defer stop()
@@ -176,6 +177,15 @@ func (t *terminal) giveBack() error {
 func (t *terminal) close() {
 	t.giveBack() // a terminal that is gone can not be given back
 	t.pump.Close()
+}
+
+// size tells the size again, as if it had changed; a terminal without one tells nothing.
+func (t *terminal) size() tea.Msg {
+	width, height, err := term.GetSize(int(t.out.Fd()))
+	if err != nil {
+		return nil
+	}
+	return tea.WindowSizeMsg{Width: width, Height: height}
 }
 
 // dark asks for the background, for a moment.

@@ -176,6 +176,8 @@ func TestFrameForAnotherSizeIsDropped(t *testing.T) {
 	r := newRig(t, 40, 10, false)
 	r.draws(0, 2, nil, "> ", "status")
 	stale := "\x1b[1Aprinted\x1b[K\r\n\r> x\x1b[K\r\nstatus" + Mark(Frame{Width: 40, Height: 10, Lines: []int{3, 6}}) + "\r"
+	dropped := 0
+	r.dropped = func() { dropped++ }
 	r.width = 30
 	io.WriteString(r.Writer, stale)
 	if raw := r.show(); raw != "" {
@@ -185,6 +187,9 @@ func TestFrameForAnotherSizeIsDropped(t *testing.T) {
 	io.WriteString(r.Writer, "\x1b[1A> xy\x1b[K\r\n\r") // not all of it: the renderer believes more is there
 	if raw := r.show(); raw != "" {
 		t.Errorf("wrote %q", raw)
+	}
+	if dropped != 2 {
+		t.Errorf("%d of 2 dropped frames were told", dropped)
 	}
 	r.draws(0, 4, nil, "> xy", "status")
 	r.shows("printed", "> xy", "status")

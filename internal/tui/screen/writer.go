@@ -39,6 +39,10 @@ type Config struct {
 	Reflows bool
 	// Size asks for the terminal's size; nil asks the terminal behind Out.
 	Size func() (width, height int, err error)
+	// Dropped is called for every frame that was not drawn: the renderer believes it
+	// is on the screen, and has to be made to draw everything again, as it does for a
+	// new size. It is called within Write and must not wait. nil calls nothing.
+	Dropped func()
 }
 
 // Writer is the terminal as Bubble Tea's output. It is an *os.File to those who ask
@@ -47,6 +51,7 @@ type Writer struct {
 	*os.File
 	reflows bool
 	size    func() (int, int, error)
+	dropped func()
 
 	mu    sync.Mutex // guards all below
 	frame Frame      // the last one that was drawn
@@ -62,7 +67,7 @@ type Writer struct {
 
 // New makes a Writer.
 func New(c Config) *Writer {
-	w := &Writer{File: c.Out, reflows: c.Reflows, size: c.Size, waiting: map[chan struct{}]uint64{}}
+	w := &Writer{File: c.Out, reflows: c.Reflows, size: c.Size, dropped: c.Dropped, waiting: map[chan struct{}]uint64{}}
 	if w.size == nil {
 		w.size = func() (int, int, error) { return term.GetSize(int(c.Out.Fd())) }
 	}
@@ -173,7 +178,7 @@ func (w *Writer) framed(p []byte) []byte {
 	whole := bytes.HasPrefix(view, []byte("\r")) // a frame which draws every line begins so
 	width, height, err := w.size()
 	if err == nil && (width != f.Width || height != f.Height) || w.lost && !whole {
-		w.kept, w.lost = append(w.kept, printed...), true
+		w.drop(printed)
 		return nil
 	}
 	out := append([]byte(beginSync+hideCursor), w.start(f, len(printed) > 0 || whole)...)
@@ -186,6 +191,14 @@ func (w *Writer) framed(p []byte) []byte {
 	out = append(out, w.place(f)...)
 	w.settle(f)
 	return append(out, endSync...)
+}
+
+// drop keeps what a frame prints for good and forgets the rest of it.
+func (w *Writer) drop(printed []byte) {
+	w.kept, w.lost = append(w.kept, printed...), true
+	if w.dropped != nil {
+		w.dropped()
+	}
 }
 
 // start moves to where the frame begins. A frame that draws everything finds the
