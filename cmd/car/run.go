@@ -19,7 +19,9 @@ import (
 
 type runOptions struct {
 	house houseOptions
-	file  string
+	// files are the proposal and, with candidates or replan, its alternatives.
+	files []string
+	plan  planOptions
 	json  bool
 	out   io.Writer
 }
@@ -27,19 +29,28 @@ type runOptions struct {
 func newRunCommand(a *app) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "run PROPOSAL.json",
+		Use:   "run PROPOSAL.json [--candidates A.json B.json…]",
 		Short: "Run a proposal from a file",
 		Long: "Runs a proposal as the engine runs a model's: checked, judged, recorded. A gate's\n" +
 			"refusal holds back all of it. Nobody is asked; what would need an answer is refused\n" +
-			"unless --tier or --allow covers it. `-` reads the proposal from stdin.",
-		Example: "  car run proposal.json\n  car run --json --tier sandbox_edit - < proposal.json",
-		Args:    cobra.ExactArgs(1),
+			"unless --tier or --allow covers it. `-` reads the proposal from stdin.\n\n" +
+			"With --candidates the proposals are alternatives: they run from the most promising\n" +
+			"down until one succeeds whole, and what one that fails did to state and files is taken\n" +
+			"back first. With --replan N the first runs, and each of the next N takes its place when\n" +
+			"an action failed, after every check that a first proposal passes.",
+		Example: "  car run proposal.json\n  car run --json --tier sandbox_edit - < proposal.json\n" +
+			"  car run first.json --candidates second.json third.json\n  car run first.json --replan 2 --candidates second.json third.json",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.file, o.out = args[0], cmd.OutOrStdout()
+			o.files, o.out = append(args[:1:1], append(o.plan.candidates, args[1:]...)...), cmd.OutOrStdout()
+			if err := o.plan.check(len(args)); err != nil {
+				return err
+			}
 			return a.run(cmd.Context(), o)
 		},
 	}
 	bindHouse(cmd, &o.house)
+	bindPlan(cmd, &o.plan)
 	cmd.Flags().BoolVar(&o.json, "json", false, "the whole result as JSON")
 	return cmd
 }
@@ -48,18 +59,21 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err := o.house.settle(); err != nil {
 		return err
 	}
-	p, err := a.readProposal(o.file)
+	proposals, err := a.readProposals(o.files)
 	if err != nil {
+		return err
+	}
+	if o.plan.given, err = a.readState(o.plan.state); err != nil {
 		return err
 	}
 	h, err := a.openHouse(ctx, o.house)
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.runIn(ctx, h, o, p), h.close())
+	return errors.Join(a.runIn(ctx, h, o, proposals), h.close())
 }
 
-func (a *app) runIn(ctx context.Context, h *house, o runOptions, p ir.Proposal) error {
+func (a *app) runIn(ctx context.Context, h *house, o runOptions, proposals []ir.Proposal) error {
 	id, err := newSessionID()
 	if err != nil {
 		return err
@@ -71,11 +85,12 @@ func (a *app) runIn(ctx context.Context, h *house, o runOptions, p ir.Proposal) 
 	if !o.json {
 		h.notice("session " + id)
 	}
-	result, err := room.runtime.Execute(ctx, p, engine.Options{Session: id, Refusal: engine.RefuseProposal})
+	options := engine.Options{Session: id, Refusal: engine.RefuseProposal, Compensate: o.plan.compensate}
+	result, err := room.perform(ctx, o.plan, proposals, options)
 	if err := errors.Join(err, room.close(context.WithoutCancel(ctx))); err != nil {
 		return err
 	}
-	if err := printResult(o, p, result); err != nil {
+	if err := printResult(o, result); err != nil {
 		return err
 	}
 	if code := codeOfResult(result); code != exitDone {
@@ -86,18 +101,9 @@ func (a *app) runIn(ctx context.Context, h *house, o runOptions, p ir.Proposal) 
 
 // readProposal decodes strictly: every problem with its path, and nothing runs.
 func (a *app) readProposal(file string) (ir.Proposal, error) {
-	in := io.Reader(a.io.in)
-	if file != stdinMark {
-		f, err := os.Open(a.absolute(file))
-		if err != nil {
-			return ir.Proposal{}, usageError(err)
-		}
-		defer f.Close()
-		in = f
-	}
-	text, err := io.ReadAll(in)
+	text, err := a.readInput(file)
 	if err != nil {
-		return ir.Proposal{}, usageError(fmt.Errorf("read %s: %w", file, err))
+		return ir.Proposal{}, err
 	}
 	p, err := ir.DecodeProposal(text, ir.Defaults{Now: a.now, NewID: func() string {
 		return strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
@@ -108,17 +114,38 @@ func (a *app) readProposal(file string) (ir.Proposal, error) {
 	return p, nil
 }
 
-func printResult(o runOptions, p ir.Proposal, result ir.ProposalResult) error {
+// readInput reads a file that the person named, or stdin.
+func (a *app) readInput(file string) ([]byte, error) {
+	in := io.Reader(a.io.in)
+	if file != stdinMark {
+		f, err := os.Open(a.absolute(file))
+		if err != nil {
+			return nil, usageError(err)
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, usageError(fmt.Errorf("read %s: %w", file, err))
+	}
+	return text, nil
+}
+
+func printResult(o runOptions, result ir.ProposalResult) error {
 	if o.json {
 		return writeJSONLine(o.out, result)
 	}
-	for i, r := range result.Results {
-		name := p.Actions[i].Tool
-		if name == "" {
-			name = p.Actions[i].Type.String()
-		}
+	names := map[ir.ActionID]string{}
+	for _, a := range result.FinalProposal.Actions {
+		names[a.ID] = firstOf(a.Tool, a.Type.String())
+	}
+	if err := printLineage(o.out, result); err != nil {
+		return err
+	}
+	for _, r := range result.Results {
 		_, err := fmt.Fprintf(o.out, "%s %-10s %-9s %s  %s\n", mark(r.Status == ir.Succeeded), safe.Line(string(r.ActionID)), r.Status,
-			safe.Line(name), (time.Duration(r.DurationMS) * time.Millisecond).String())
+			safe.Line(names[r.ActionID]), (time.Duration(r.DurationMS) * time.Millisecond).String())
 		if err != nil {
 			return err
 		}
@@ -130,7 +157,7 @@ func printResult(o runOptions, p ir.Proposal, result ir.ProposalResult) error {
 			return err
 		}
 	}
-	return nil
+	return printCompensations(o.out, result)
 }
 
 func indented(w io.Writer, text string) error {
