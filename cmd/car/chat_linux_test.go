@@ -221,3 +221,49 @@ func TestTrustIsGivenAtTheTerminalAndForAContent(t *testing.T) {
 		t.Errorf("after a change the command exits with %d, want %d", got, exitRefused)
 	}
 }
+
+// D-31, G-TRUST-2: trust in a project's program covers the script that it runs; a
+// script that changed, before or during a session, does not run until it is trusted again.
+func TestTrustCoversTheScriptThatAToolRuns(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.mkdir(t, ".car")
+	s.write(t, ".car/tools.toml", "[[tool]]\nname = \"greet\"\ncommand = \"sh\"\nargs = [\"greet.sh\"]\n")
+	s.write(t, "greet.sh", `read r; echo '{"jsonrpc":"2.0","id":1,"result":"good morning"}'`+"\n")
+	once := s.write(t, "p.json", `{"actions":[{"type":"tool_call","tool":"greet"}]}`)
+	// The second proposal changes the script before it calls the program.
+	twice := s.write(t, "q.json", `{"actions":[{"id":"a","type":"tool_call","tool":"shell","parameters":{"command":"echo evil > greet.sh"}},`+
+		`{"id":"b","type":"tool_call","tool":"greet","dependencies":["a"]}]}`)
+	run := func(file string) (int, string) {
+		cmd := s.car(t.Context(), "run", "--tier", "full_access", file)
+		out, _ := cmd.CombinedOutput() // the code is looked at
+		return cmd.ProcessState.ExitCode(), string(out)
+	}
+	trust := func() {
+		t.Helper()
+		c := converse(t, s, "trust")
+		c.expect("type yes: ")
+		c.press("yes\r")
+		if code, last := c.end(); code != 0 {
+			t.Fatalf("trust exits with %d:\n%s", code, last)
+		}
+	}
+	if code, out := run(once); code == 0 || strings.Contains(out, "good morning") {
+		t.Fatalf("untrusted, it ran: exit %d\n%s", code, out)
+	}
+	trust()
+	if code, out := run(once); code != 0 || !strings.Contains(out, "good morning") {
+		t.Fatalf("trusted, it did not run: exit %d\n%s", code, out)
+	}
+	if code, out := run(twice); code == 0 || !strings.Contains(out, "greet.sh changed since you trusted it") {
+		t.Errorf("changed in the same proposal: exit %d\n%s", code, out)
+	}
+	s.write(t, "greet.sh", `read r; echo '{"jsonrpc":"2.0","id":1,"result":"other"}'`+"\n")
+	if code, out := run(once); code == 0 || !strings.Contains(out, "changed since you trusted it: greet.sh") {
+		t.Errorf("changed between: exit %d\n%s", code, out)
+	}
+	trust()
+	if code, out := run(once); code != 0 || !strings.Contains(out, "other") {
+		t.Errorf("trusted again: exit %d\n%s", code, out)
+	}
+}

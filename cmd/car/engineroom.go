@@ -18,7 +18,6 @@ import (
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
 	"car/internal/engine/undo"
-	"car/internal/tools"
 	"car/internal/tools/substrate"
 )
 
@@ -30,12 +29,13 @@ type engineRoom struct {
 	ledger    *approval.Ledger
 	// workspace is the project, for the fingerprint of a goal's check; nothing writes through it.
 	workspace *os.Root
-	tools     *tools.Set
-	todos     *todoList
-	undo      *undo.Journal
-	state     *state.Store
-	spans     *spanFile
-	runtime   *engine.Runtime
+	// tools are ours and the programs beside them.
+	tools   *engine.Toolbox
+	todos   *todoList
+	undo    *undo.Journal
+	state   *state.Store
+	spans   *spanFile
+	runtime *engine.Runtime
 }
 
 // openEngine puts the engine of a session together: where hands act, what they
@@ -90,8 +90,7 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 		return nil, err
 	}
 	room.todos = &todoList{}
-	room.tools, err = tools.New(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where})
-	if err != nil {
+	if room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where}); err != nil {
 		return nil, err
 	}
 	gates, err := h.gates(where, room.substrate.FS(), room.tools, influences)

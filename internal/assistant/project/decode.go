@@ -31,9 +31,32 @@ func decode(file string, data []byte, v any) (map[string]int, error) {
 	}
 	// The checker reports these already; this holds if it ever missed one.
 	for _, key := range md.Undecoded() {
+		if c.isFree(key) {
+			continue
+		}
 		return c.lines, &Error{File: file, Line: c.lines[key.String()], Key: key.String(), Problem: "unknown key"}
 	}
 	return c.lines, nil
+}
+
+// isFree reports whether a key stands under one whose keys are the author's own. The
+// library leaves the numbers of lists out of its keys.
+func (c *checker) isFree(key toml.Key) bool {
+	return slices.ContainsFunc(c.free, func(path string) bool { return strings.HasPrefix(key.String(), withoutNumbers(path)+".") })
+}
+
+// withoutNumbers is a path such as tool[0].returns without the numbers of its lists.
+func withoutNumbers(path string) string {
+	var b strings.Builder
+	for {
+		open := strings.IndexByte(path, '[')
+		end := strings.IndexByte(path, ']')
+		if open < 0 || end < open {
+			return b.String() + path
+		}
+		b.WriteString(path[:open])
+		path = path[end+1:]
+	}
 }
 
 func malformed(file string, err error) error {
@@ -49,6 +72,8 @@ type checker struct {
 	file  string
 	lines map[string]int
 	errs  []error
+	// free are the paths under which any key may stand.
+	free []string
 }
 
 func (c *checker) bad(path, hint, format string, args ...any) {
@@ -93,6 +118,7 @@ func (c *checker) value(path string, v any, t reflect.Type) {
 	}
 	switch list, isList := v.([]map[string]any); {
 	case t.Kind() == reflect.Interface:
+		c.free = append(c.free, path)
 	case t.Kind() == reflect.Slice && isList:
 		for i := range list {
 			c.value(fmt.Sprintf("%s[%d]", path, i), list[i], t.Elem())

@@ -124,7 +124,7 @@ func validPrefix(data []byte) []byte {
 }
 
 // knownNames are the entries of a project's `.car/`.
-var knownNames = []string{"config.toml", "intent.json", "mcp.toml", "policies", "production-gates.toml", "tool-labels.json"}
+var knownNames = []string{"config.toml", "intent.json", "mcp.toml", "policies", "production-gates.toml", "tool-labels.json", toolsName}
 
 // testsName is the file of policies/ that holds cases, not rules (G-POL-6).
 const testsName = "tests.toml"

@@ -50,6 +50,8 @@ type Project struct {
 	Settings Settings
 	// Rules are the policy files in force: the person's, then projects from the outermost in.
 	Rules []policy.RuleFile
+	// Tools are the programs that models may call: the person's, then the project's.
+	Tools []Tool
 	// Ignored are the keys that do not count, and why.
 	Ignored []Ignored
 
@@ -75,21 +77,23 @@ func Load(ctx context.Context, c Config) (*Project, error) {
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, err
 	}
-	p := &Project{Root: where.root, Cwd: where.cwd, Files: r.files, Rules: r.rules, config: c}
+	p := &Project{Root: where.root, Cwd: where.cwd, Files: r.files, Rules: r.rules, Tools: r.programs, config: c}
 	p.Settings, p.Ignored = r.merger.set, append(r.merger.ignored, r.ignored...)
 	return p, nil
 }
 
 // reader reads folder after folder and keeps every error.
 type reader struct {
-	ctx     context.Context
-	config  Config
-	root    string
-	merger  merger
-	files   []File
-	rules   []policy.RuleFile
-	ignored []Ignored
-	errs    []error
+	ctx    context.Context
+	config Config
+	root   string
+	merger merger
+	files  []File
+	rules  []policy.RuleFile
+	// programs are the tools in force.
+	programs []Tool
+	ignored  []Ignored
+	errs     []error
 }
 
 // folder reads one `.car/`, or $CAR_HOME where project is empty.
@@ -123,6 +127,7 @@ func (r *reader) folder(dir, project string, outer bool) {
 	for _, name := range others {
 		r.file(d, name, project, outer)
 	}
+	r.tools(d, project, outer)
 }
 
 func (r *reader) settings(d folder, project string, outer bool) {
@@ -169,13 +174,8 @@ func (r *reader) file(d folder, name, project string, outer bool) *File {
 	if project != "" {
 		f.Name = path.Join(FolderName, name)
 	}
-	if project != "" && !outer && r.config.Trust != nil {
-		trusted, known, err := r.config.Trust(r.ctx, project, f.Name, f.Digest)
-		if err != nil {
-			r.fail(fmt.Errorf("trust in %s: %w", f.Path, err))
-			return nil
-		}
-		f.Trusted, f.Changed = trusted, known && !trusted
+	if project != "" && !outer && !r.trust(&f) {
+		return nil
 	}
 	r.files = append(r.files, f)
 	return &r.files[len(r.files)-1]

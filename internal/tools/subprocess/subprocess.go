@@ -30,6 +30,10 @@ type Definition struct {
 	// Timeout bounds an attempt whose action names no limit; 0 is none.
 	Timeout   time.Duration
 	RateLimit *ir.RateLimit
+	// Check, if not nil, says why the program must not run now, such as that it is no
+	// longer what a person trusted. It is asked before a call is judged and again
+	// before it runs.
+	Check func() error
 }
 
 // program is a tool over a definition. Immutable.
@@ -91,8 +95,18 @@ func (p *program) Spec() tool.Spec { return p.spec }
 
 // Effects names the program and declares nothing: what it does, nobody knows.
 func (p *program) Effects(tool.Call) (tool.Effects, error) {
+	if err := p.check(); err != nil {
+		return tool.Effects{}, err
+	}
 	run := p.def.Program
 	return tool.Effects{Program: &run}, nil
+}
+
+func (p *program) check() error {
+	if p.def.Check == nil {
+		return nil
+	}
+	return p.def.Check()
 }
 
 // Preview shows the command, and of its variables only the names.
@@ -115,6 +129,9 @@ func (p *program) Preview(_ context.Context, _ tool.Call, _ tool.Files) ([]ir.Bl
 func (p *program) Run(ctx context.Context, call tool.Call, env tool.Env) (tool.Execution, error) {
 	if env.Program == nil {
 		return tool.Execution{}, wire.Fault(tool.Unsupported, "tool '%s': this substrate runs no programs", call.Tool)
+	}
+	if err := p.check(); err != nil {
+		return tool.Execution{}, wire.Bad("tool '%s': %v", call.Tool, err)
 	}
 	request, err := requestOf(p.def.Name, call.Params)
 	if err != nil {
