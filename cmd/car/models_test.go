@@ -137,7 +137,7 @@ func TestAProviderOfTheSettingsIsUsed(t *testing.T) {
 func TestPricesComeFromSettings(t *testing.T) {
 	t.Parallel()
 	in, out := 3.0, 15.0
-	price := priceOf(project.ModelFacts{InputUSD: &in, OutputUSD: &out})
+	price := (&models{}).priceOf("own", "m", project.ModelFacts{InputUSD: &in, OutputUSD: &out}, llm.Cache5m)
 	if micros, known := price(llm.Usage{Input: 1000, Output: 100}); !known || micros != 4500 {
 		t.Errorf("1000 in and 100 out cost %d micros, %v; want 4500", micros, known)
 	}

@@ -89,24 +89,3 @@ func (m *models) providerNames() []string {
 	}
 	return names
 }
-
-// priceOf is what usage costs by a settings file's prices, which are in US dollars
-// for a million tokens; a bucket without a price makes the cost unknown (A-LLM-12).
-func priceOf(f project.ModelFacts) func(llm.Usage) (int64, bool) {
-	return func(u llm.Usage) (int64, bool) {
-		sum := 0.0
-		for _, b := range []struct {
-			tokens int64
-			usd    *float64
-		}{{u.Input, f.InputUSD}, {u.Output, f.OutputUSD}, {u.CacheRead, f.CacheReadUSD}, {u.CacheWrite, f.CacheWriteUSD}} {
-			if b.tokens == 0 {
-				continue
-			}
-			if b.usd == nil {
-				return 0, false
-			}
-			sum += float64(b.tokens) * *b.usd
-		}
-		return int64(sum + 0.5), true
-	}
-}

@@ -41,7 +41,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetOut(a.io.out)
 	root.SetErr(a.io.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newChatCommand(a), newDoCommand(a), newGoalCommand(a), newRunCommand(a), newUndoCommand(a), newEventsCommand(a), newSessionsCommand(a), newLogCommand(a), newStatsCommand(a), newDoctorCommand(a), newModelsCommand(a), newPolicyCommand(a), newApprovalsCommand(a), newRedactCommand(a), newTrustCommand(a), newInitCommand(a), newVersionCommand(), newExitCodesTopic())
+	root.AddCommand(newChatCommand(a), newDoCommand(a), newGoalCommand(a), newRunCommand(a), newUndoCommand(a), newEventsCommand(a), newSessionsCommand(a), newLogCommand(a), newStatsCommand(a), newCostCommand(a), newDoctorCommand(a), newModelsCommand(a), newPolicyCommand(a), newApprovalsCommand(a), newRedactCommand(a), newTrustCommand(a), newInitCommand(a), newVersionCommand(), newExitCodesTopic())
 	root.InitDefaultCompletionCmd()
 	return root
 }

@@ -46,6 +46,14 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 	if err != nil {
 		return nil, err
 	}
+	if o.fork {
+		if !resumed {
+			return nil, usageError(errors.New("--fork copies a session, and none is named"), "--resume ID --fork", "--continue --fork")
+		}
+		if id, err = h.forked(ctx, id); err != nil {
+			return nil, err
+		}
+	}
 	if resumed { // whoever holds it is named before anything of it is touched
 		if err := h.db.AcquireLease(ctx, id); err != nil {
 			return nil, err

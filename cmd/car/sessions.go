@@ -16,11 +16,12 @@ import (
 func newSessionsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
-		Short: "List, rename or delete sessions",
+		Short: "List, show, resume, copy, rewind, export or delete sessions",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSessionsListCommand(a), newSessionsRenameCommand(a), newSessionsDeleteCommand(a))
+	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a), newSessionsResumeCommand(a), newSessionsRenameCommand(a), newSessionsExportCommand(a),
+		newSessionsImportCommand(a), newSessionsForkCommand(a), newSessionsRewindCommand(a), newSessionsDeleteCommand(a))
 	return cmd
 }
 

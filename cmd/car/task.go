@@ -23,6 +23,8 @@ type taskOptions struct {
 	strict   bool
 	resume   string
 	newest   bool
+	// fork goes on with a copy of the session that was named.
+	fork bool
 }
 
 func bindTask(cmd *cobra.Command, o *taskOptions) {
@@ -38,6 +40,7 @@ func bindResume(cmd *cobra.Command, o *taskOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.resume, "resume", "", "go on with the session whose id begins with `ID`")
 	f.BoolVarP(&o.newest, "continue", "c", false, "go on with the newest session of this project")
+	f.BoolVar(&o.fork, "fork", false, "with --resume or --continue: go on with a copy, and leave the session as it is")
 	cmd.MarkFlagsMutuallyExclusive("resume", "continue")
 }
 

@@ -46,7 +46,7 @@ type BusyError struct {
 
 // Error names the holder and the way out.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("session %s is open in another car (pid %d, last seen %s ago): end it there, or begin another session",
+	return fmt.Sprintf("session %s is open in another car (pid %d, last seen %s ago): end it there, or go on with a copy of it (--fork)",
 		e.Session, e.Holder.PID, e.Ago.Round(time.Second))
 }
 

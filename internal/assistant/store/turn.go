@@ -139,3 +139,9 @@ func scanTurn(s scanner) (t Turn, err error) {
 	t.Status, err = parseLabel[TurnStatus]("turn status", turnStatusLabels, status)
 	return t, err
 }
+
+// UnmarshalText reads the stored label.
+func (s *TurnStatus) UnmarshalText(text []byte) (err error) {
+	*s, err = parseLabel[TurnStatus]("turn status", turnStatusLabels, string(text))
+	return err
+}

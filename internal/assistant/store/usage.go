@@ -62,3 +62,26 @@ func scanTotals(s scanner) (t Totals, err error) {
 	err = s.Scan(&t.Requests, &t.Input, &t.Output, &t.CacheRead, &t.CacheWrite, &t.Reasoning, &t.CostMicros, &t.Estimated)
 	return t, err
 }
+
+// ModelTotals sums the requests to one model. CostMicros is what the requests of
+// known price cost together, and Unpriced counts the others, which it leaves out.
+type ModelTotals struct {
+	Provider string
+	Model    string
+	Totals
+	Unpriced int64
+}
+
+// UsageByModel sums requests model by model, the most used first: of one session,
+// or of all sessions of a root, or of all where both are empty (A-LLM-12).
+func (db *DB) UsageByModel(ctx context.Context, session, root string) ([]ModelTotals, error) {
+	return list(ctx, db, scanModelTotals, `SELECT u.provider, u.model, count(*), sum(u.input), sum(u.output), sum(u.cache_read), sum(u.cache_write),
+		sum(u.reasoning), sum(u.cost_micros), max(u.estimated), count(*) - count(u.cost_micros)
+		FROM usage u JOIN sessions s ON s.id = u.session WHERE (?1 = '' OR u.session = ?1) AND (?2 = '' OR s.root = ?2)
+		GROUP BY u.provider, u.model ORDER BY count(*) DESC, u.provider, u.model`, session, root)
+}
+
+func scanModelTotals(s scanner) (t ModelTotals, err error) {
+	err = s.Scan(&t.Provider, &t.Model, &t.Requests, &t.Input, &t.Output, &t.CacheRead, &t.CacheWrite, &t.Reasoning, &t.CostMicros, &t.Estimated, &t.Unpriced)
+	return t, err
+}
