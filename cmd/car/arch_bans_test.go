@@ -19,7 +19,7 @@ var importBans = []importBan{
 	{[]string{"github.com/BurntSushi/**"}, []string{"internal/assistant/project", "internal/assistant/llm/scripted"},
 		"configuration is decoded once, strictly, with file, line and key"},
 	{[]string{"os/exec"}, []string{"internal/tools/substrate/**"}, "a process started anywhere else is neither confined, owned nor recorded (P-PROC-2)"},
-	{[]string{"net/http", "net/http/**"}, []string{"internal/assistant/llm/**"}, "traffic from anywhere else is not governed"},
+	{[]string{"net/http", "net/http/**"}, []string{"internal/assistant/llm/**", "internal/tools/webclient"}, "traffic from anywhere else is not governed"},
 	{[]string{"modernc.org/**", "database/sql", "database/sql/**"}, []string{"internal/assistant/store"}, "one room owns the rows (D-17)"},
 	{[]string{"testing", "testing/**"}, []string{"internal/assistant/llm/llmtest", "internal/tools/tooltest"}, "test code has no place in the binary"},
 }

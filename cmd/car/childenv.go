@@ -31,6 +31,9 @@ func (h *house) withheld(name string) bool {
 	if substrate.WithheldName(name) {
 		return true
 	}
+	if key := h.project.Settings.Tools.Search.V.KeyEnv; key != "" && name == key {
+		return true
+	}
 	for _, p := range h.project.Settings.Providers {
 		if name == p.KeyEnv || name == p.TokenEnv {
 			return true

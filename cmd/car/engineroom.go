@@ -90,7 +90,7 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 		return nil, err
 	}
 	room.todos = &todoList{}
-	if room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where}); err != nil {
+	if room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where, Network: h.project.Settings.Tools.Network.V, Search: h.search()}); err != nil {
 		return nil, err
 	}
 	gates, err := h.gates(where, room.substrate.FS(), room.tools, influences)
@@ -106,13 +106,17 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 	if room.spans, err = h.openSpans(); err != nil {
 		return nil, err
 	}
+	web, err := h.web(judge)
+	if err != nil {
+		return nil, err
+	}
 	environment, err := envDigest(env.vars)
 	if err != nil {
 		return nil, err
 	}
 	room.runtime, err = engine.New(engine.Config{
 		Tools: room.tools, Judge: judge, Gates: gates, Approver: approver, Recorder: room.ledger, Book: h.db, Log: room.log, State: room.state, Spans: room.spans.recorder(),
-		Substrate: room.substrate, Redactor: redactor, CarHome: h.home, EnvDigest: environment, Now: h.app.now,
+		Substrate: room.substrate, Web: web, Redactor: redactor, CarHome: h.home, EnvDigest: environment, Now: h.app.now,
 		Undo: room.undo, Warn: func(err error) { h.notice(err.Error()) },
 	})
 	return room, err

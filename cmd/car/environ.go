@@ -105,3 +105,13 @@ func firstOf(values ...string) string {
 	}
 	return ""
 }
+
+// lookup is the value of a variable, empty when it is not set.
+func (e environment) lookup(name string) string {
+	for _, v := range e.vars {
+		if n, value, ok := strings.Cut(v, "="); ok && n == name {
+			return value
+		}
+	}
+	return ""
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -52,8 +53,11 @@ func (k providerKind) usual(m *models) string {
 	return k.model
 }
 
+// proxyRule says which proxy a request goes through, for providers and tools alike.
+func proxyRule(r *http.Request) (*url.URL, error) { return http.ProxyFromEnvironment(r) }
+
 func (m *models) wire(name, base string) wire.Config {
-	return wire.Config{Provider: name, BaseURL: base, Proxy: http.ProxyFromEnvironment, Now: m.now}
+	return wire.Config{Provider: name, BaseURL: base, Proxy: proxyRule, Now: m.now}
 }
 
 func makeAnthropic(m *models, _ providerKind) (llm.Provider, error) {

@@ -38,6 +38,8 @@ type Config struct {
 	State     *state.Store
 	Substrate tool.Substrate
 	Redactor  *redact.Redactor
+	// Web carries the requests of tools over HTTP; nil carries none.
+	Web tool.Web
 	// CarHome is the person's own folder, closed to every tool.
 	CarHome string
 	// EnvDigest stands for the environment of children in approvals.
@@ -117,7 +119,7 @@ func New(c Config) (*Runtime, error) {
 	}
 	dispatcher, err := dispatch.New(dispatch.Config{
 		Office: admitter, Recorder: c.Recorder, Log: c.Log, Substrate: c.Substrate, Previews: previews,
-		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now, Sleep: c.Sleep, NewID: c.NewID, Warn: c.Warn, Undo: c.Undo,
+		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now, Sleep: c.Sleep, NewID: c.NewID, Warn: c.Warn, Undo: c.Undo, Web: c.Web,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)

@@ -9,11 +9,13 @@ import (
 	"car/internal/tools/eventsquery"
 	"car/internal/tools/findfiles"
 	"car/internal/tools/grepfiles"
+	"car/internal/tools/httprequest"
 	"car/internal/tools/listdir"
 	"car/internal/tools/messaging"
 	"car/internal/tools/readfile"
 	"car/internal/tools/shell"
 	"car/internal/tools/todowrite"
+	"car/internal/tools/websearch"
 	"car/internal/tools/writefile"
 )
 
@@ -25,11 +27,13 @@ func constructors() []func(tool.Bindings) tool.Tool {
 		eventsquery.New,
 		findfiles.New,
 		grepfiles.New,
+		httprequest.New,
 		listdir.New,
 		messaging.New,
 		readfile.New,
 		shell.New,
 		todowrite.New,
+		websearch.New,
 		writefile.New,
 	}
 }

@@ -60,6 +60,7 @@ type toolsTable struct {
 	Caches      *Caches         `toml:"caches"`
 	Sandbox     *Sandbox        `toml:"sandbox"`
 	AllowHosts  []string        `toml:"allow_hosts"`
+	CAFile      *string         `toml:"ca_file"`
 	Search      *searchTable    `toml:"search"`
 }
 

@@ -63,6 +63,9 @@ func (v *validator) tools(t *toolsTable) {
 			v.bad(fmt.Sprintf("tools.allow_hosts[%d]", i), "write host or host:port", "%q is not a host", h)
 		}
 	}
+	if t.CAFile != nil {
+		*t.CAFile = v.absolute("tools.ca_file", *t.CAFile)
+	}
 	if s := t.Search; s != nil {
 		v.search(s)
 	}

@@ -77,10 +77,12 @@ type Tools struct {
 	ReadRoots  Values
 	EnvPass    Values
 	AllowHosts Values
-	Network    Value[bool]
-	Caches     Value[Caches]
-	Sandbox    Value[Sandbox]
-	Search     Value[Search]
+	// CAFile is a PEM file of authorities that web tools and MCP trust besides the system's; absolute.
+	CAFile  Value[string]
+	Network Value[bool]
+	Caches  Value[Caches]
+	Sandbox Value[Sandbox]
+	Search  Value[Search]
 }
 
 // Search is where web_search asks; the zero value is nowhere.
@@ -239,6 +241,9 @@ func (m *merger) merge(l layer) {
 	widening(m, l, "tools.read_roots", &s.Tools.ReadRoots, c.Tools.ReadRoots)
 	widening(m, l, "tools.env_pass", &s.Tools.EnvPass, c.Tools.EnvPass)
 	widening(m, l, "tools.allow_hosts", &s.Tools.AllowHosts, c.Tools.AllowHosts)
+	if c.Tools.CAFile != nil && m.mayWiden(l, "tools.ca_file", s.Tools.CAFile.From) {
+		s.Tools.CAFile = Value[string]{V: *c.Tools.CAFile, From: l.source("tools.ca_file")}
+	}
 	neutral(m, l, "approval.timeout", &s.ApprovalTimeout, (*time.Duration)(c.Approval.Timeout))
 	if c.Tools.Search != nil && m.mayWiden(l, "tools.search", s.Tools.Search.From) {
 		s.Tools.Search = Value[Search]{V: Search{string(c.Tools.Search.Backend), c.Tools.Search.URL, c.Tools.Search.KeyEnv}, From: l.source("tools.search")}

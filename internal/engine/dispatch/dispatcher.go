@@ -39,6 +39,8 @@ type Config struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Undo keeps what files were before they are changed; nil keeps nothing.
 	Undo *undo.Journal
+	// Web carries requests over HTTP; nil carries none.
+	Web tool.Web
 	// Warn is told what went wrong where no result can carry it; nil drops it.
 	Warn func(error)
 	// NewID mints handles of detached calls.

@@ -27,6 +27,9 @@ func (d *Dispatcher) env(g admit.Grant, state tool.State, j *journal, progress f
 	if p, ok := d.cfg.Substrate.(tool.Programs); ok && g.Effects.Program != nil {
 		e.Program = &runner{programs: p, program: *g.Effects.Program, redactor: d.maskOf(g)}
 	}
+	if d.cfg.Web != nil && len(g.Effects.Hosts) > 0 {
+		e.Web = &fetcher{web: d.cfg.Web, hosts: g.Effects.Hosts}
+	}
 	return e
 }
 

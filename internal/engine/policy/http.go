@@ -51,6 +51,8 @@ func (p *Policy) Destination(name string, addr netip.Addr) (Verdict, string) {
 		return Deny, "it leads to an address that stands for this machine"
 	case r == reachLocal && named != reachLocal:
 		return Deny, "a public name leads to a private address"
+	case r == reachOdd && named != reachOdd:
+		return Deny, "it leads to a reserved or shared address"
 	}
 	return Allow, ""
 }

@@ -96,6 +96,11 @@ func (j *judge) toolCall(a ir.Action, e tool.Effects) {
 	case "web_search":
 		j.tier, j.rev, j.verdict = ir.FullAccess, ir.Reversible, Ask
 		j.network = true
+		if j.holdsSecret(text(a.Parameters, "query")) {
+			c := &call{name: "web_search"}
+			j.deny(c, ruleSecretSend, "would send a secret in its query", "search without it")
+			j.add(c)
+		}
 		j.say(Reason{Verdict: Ask, Rule: ruleTier, Text: "web_search reaches the network"})
 	default:
 		j.unknownTool(a, e)

@@ -20,6 +20,10 @@ type Bindings struct {
 	// GlobalIgnore is the text of the person's own git ignore file (core.excludesFile),
 	// which lies where tools do not read; empty when there is none (T-FILE-19).
 	GlobalIgnore string
+	// Network says that tools may reach the network by themselves (T-WEB-7).
+	Network bool
+	// Search is where web_search asks; nil is nowhere.
+	Search *Search
 }
 
 // Events is this session's log, read-only (T-EVENTS-1). Safe for concurrent use.

@@ -19,7 +19,9 @@ type Env struct {
 	Seen   Ledger
 	Spawn  Spawner
 	// Program runs the one program that the call declared; nil where it declared none.
-	Program  Runner
+	Program Runner
+	// Web reaches the hosts that the call declared; nil where it declared none.
+	Web      Web
 	State    State
 	Progress func(tail string)
 	// Dialect is the shell that Spawn runs, for messages: "bash" or "sh".

@@ -28,6 +28,8 @@ type House struct {
 	ReadOutside bool
 	// BeforeRename runs just before a write becomes visible.
 	BeforeRename func()
+	// Web answers requests; nil is no network.
+	Web tool.Web
 	// Session names the calls' session.
 	Session string
 }
@@ -97,7 +99,7 @@ func (h *House) Env() tool.Env {
 	d := h.Sub.Describe()
 	files := &files{FS: h.Sub.FS(), outside: h.ReadOutside}
 	return tool.Env{
-		Files: files, Writer: &writer{files, h.BeforeRename}, Seen: h.Seen, Spawn: spawner{h.Sub}, Progress: func(string) {}, Dialect: d.Dialect,
+		Files: files, Writer: &writer{files, h.BeforeRename}, Seen: h.Seen, Spawn: spawner{h.Sub}, Web: h.Web, Progress: func(string) {}, Dialect: d.Dialect,
 	}
 }
 
