@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
+	"car/internal/engine/eventlog"
 	"car/internal/engine/span"
 	"car/internal/engine/state"
 )
@@ -22,6 +25,32 @@ func (h *house) openState(dir string) (*state.Store, error) {
 		h.notice(text)
 	}
 	return s, nil
+}
+
+// auditRecord tells a person who goes on with a session whose record is not what
+// was written; what the session said is in the database and goes on all the same.
+func (h *house) auditRecord(ctx context.Context, id string) error {
+	_, anchored, err := h.db.Anchor(ctx, id)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(sessionLog(h.home, id)); errors.Is(err, fs.ErrNotExist) && !anchored {
+		return nil // an import or a copy has no record yet
+	}
+	with, err := h.anchoring(id)
+	if err != nil {
+		return err
+	}
+	audit, err := eventlog.VerifyAnchored(sessionLog(h.home, id), *with, "")
+	if err != nil {
+		h.notice("the record of this session could not be verified: " + err.Error())
+		return nil
+	}
+	// A process that was killed in its first second has written no anchor yet.
+	if !audit.OK() && audit.Verdict != eventlog.AnchorMissing {
+		h.notice(fmt.Sprintf("the record of this session is not what was written (%s): car log verify %s", audit, id))
+	}
+	return nil
 }
 
 // spanFile is where --spans writes; nil writes nowhere.

@@ -72,6 +72,11 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 	if resumed { // nobody remembers what an earlier process had read from outside
 		influences = append(influences, "the earlier part of this session")
 	}
+	if resumed {
+		if err := h.auditRecord(ctx, id); err != nil {
+			return nil, err
+		}
+	}
 	late := &lateApprover{}
 	if s.room, err = h.openEngine(id, late, influences...); err != nil {
 		return nil, err

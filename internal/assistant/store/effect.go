@@ -106,9 +106,9 @@ func (db *DB) Apply(ctx context.Context, moves ...approval.Move) error {
 }
 
 func (db *DB) apply(ctx context.Context, tx *sql.Tx, m approval.Move) error {
-	allowedBy := ""
-	if !m.To.Terminal() {
-		allowedBy = m.By
+	allowedBy, outcome := m.By, ""
+	if m.To.Terminal() { // what stands beside a decision is in the log alone
+		allowedBy, outcome = "", m.Receipt
 	}
 	var session string
 	err := tx.QueryRowContext(ctx, `UPDATE actions SET state = ?, updated = ?,
@@ -116,7 +116,7 @@ func (db *DB) apply(ctx context.Context, tx *sql.Tx, m approval.Move) error {
 		receipt = coalesce(nullif(?, ''), receipt),
 		reason = coalesce(nullif(?, ''), reason)
 		WHERE id = ? AND state = ? RETURNING session`,
-		m.To.String(), stamp(m.At), allowedBy, m.Receipt, m.Reason, m.ID, m.From.String()).Scan(&session)
+		m.To.String(), stamp(m.At), allowedBy, outcome, m.Reason, m.ID, m.From.String()).Scan(&session)
 	if errors.Is(err, sql.ErrNoRows) {
 		state, err := stateOf(ctx, tx, m.ID)
 		if err != nil {

@@ -79,11 +79,12 @@ func (judge) CheckState(ir.Action, func(string) (any, bool)) []policy.Violation 
 
 // book is a log and recorder in memory that can refuse.
 type book struct {
-	mu      sync.Mutex
-	events  []eventlog.Event
-	rows    []string
-	granted bool
-	refuse  string
+	mu       sync.Mutex
+	events   []eventlog.Event
+	rows     []string
+	standing approval.Verdict
+	granted  bool
+	refuse   string
 }
 
 func (b *book) Append(e eventlog.Event) (eventlog.Event, error) {
@@ -117,6 +118,9 @@ func (b *book) AfterDispatch(context.Context, approval.EffectID, approval.Outcom
 }
 
 func (b *book) Granted(context.Context, string, ir.Digest) (bool, error) { return b.granted, nil }
+func (b *book) Standing(context.Context, approval.EffectID) (approval.Verdict, bool, error) {
+	return b.standing, b.standing.Approved, nil
+}
 
 // digits are a digest.
 var digits = regexp.MustCompile(`[0-9a-f]{64}`)
@@ -313,6 +317,8 @@ func TestQuestions(t *testing.T) {
 		{"yes", &book{}, &answer{decision: allow}, "propose approved", ""},
 		{"for the session", &book{}, &answer{decision: admit.Decision{Kind: admit.AllowSession, By: "user"}}, "propose approved", ""},
 		{"granted before", &book{granted: true}, nil, "", ""},
+		// A-APPR-8: what a person approved before a restart is not asked twice.
+		{"approved before a restart", &book{standing: approval.Verdict{Approved: true, By: "user"}}, nil, "", ""},
 		{"bare no", &book{}, &answer{}, "propose denied", "declined by user"},
 		{"no with words", &book{}, &answer{decision: admit.Decision{Reason: "use make"}}, "propose denied", "use make"},
 		{"nobody", &book{}, nil, "propose denied", "requires human approval (gate: policy; edits need a word (rule posture)); approve fingerprint '#' then re-run"},

@@ -107,6 +107,9 @@ func (adm *Admission) prepare(ctx context.Context, i int) (pending, bool, error)
 		it.yes = &yes{by: "ledger:" + string(digest[:12]), to: it.questions}
 		return pending{}, false, adm.logApplied(i, gatePolicy, *known)
 	}
+	if answered, err := adm.approvedBefore(ctx, i, row.ID, digest); answered || err != nil {
+		return pending{}, false, err
+	}
 	request, err := adm.request(ctx, i, row, digest)
 	if err != nil {
 		adm.refuseApproval(i, "preview: "+faultText(err))
@@ -117,6 +120,23 @@ func (adm *Admission) prepare(ctx context.Context, i int) (pending, bool, error)
 		return pending{}, false, nil
 	}
 	return pending{index: i, row: row, request: request}, true, nil
+}
+
+// approvedBefore answers an action by the yes that a person gave to exactly this
+// effect in a process that ended before it could run (A-APPR-8, A-DUR-4). Policy
+// and gates have had their say again by now, and what would change is compared
+// with what was shown then.
+func (adm *Admission) approvedBefore(ctx context.Context, i int, id approval.EffectID, digest ir.Digest) (bool, error) {
+	v, found, err := adm.by.cfg.Recorder.Standing(ctx, id)
+	if err != nil {
+		adm.refuseApproval(i, fmt.Sprintf("cannot read earlier approvals: %v", err))
+		return true, nil
+	}
+	if !found {
+		return false, nil
+	}
+	adm.items[i].yes = &yes{by: "person:" + v.By, preview: v.Preview, to: adm.items[i].questions}
+	return true, adm.logApproval(i, id, digest, Decision{Kind: AllowOnce, By: v.By, Reason: v.Reason}, true)
 }
 
 func (adm *Admission) request(ctx context.Context, i int, row approval.Effect, digest ir.Digest) (Request, error) {
@@ -200,7 +220,7 @@ func (adm *Admission) settle(ctx context.Context, asked []pending, decisions []D
 			d = Decision{By: "nobody", Reason: "canceled"}
 		}
 		allowed := d.Kind == AllowOnce || d.Kind == AllowSession
-		verdict := approval.Verdict{Approved: allowed, By: d.By, Reason: d.Reason, ForSession: d.Kind == AllowSession}
+		verdict := approval.Verdict{Approved: allowed, By: d.By, Reason: d.Reason, ForSession: d.Kind == AllowSession, Preview: p.request.PreviewDigest}
 		if err := adm.by.cfg.Recorder.Decide(record, p.row.ID, verdict); err != nil {
 			adm.refuseApproval(p.index, err.Error())
 			continue

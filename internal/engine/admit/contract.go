@@ -147,6 +147,8 @@ type Recorder interface {
 	BeforeDispatch(ctx context.Context, e approval.Effect) error
 	// AfterDispatch writes the outcome before the result leaves the engine.
 	AfterDispatch(ctx context.Context, id approval.EffectID, o approval.Outcome) error
+	// Standing finds a yes for exactly this effect that no process has used.
+	Standing(ctx context.Context, id approval.EffectID) (approval.Verdict, bool, error)
 	// Granted reports a standing yes of the session for a scope.
 	Granted(ctx context.Context, session string, scope ir.Digest) (bool, error)
 }

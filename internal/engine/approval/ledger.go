@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -15,6 +16,18 @@ type Verdict struct {
 	Reason   string
 	// ForSession also grants the same scope for the rest of the session.
 	ForSession bool
+	// Preview is the digest of what was shown would change; empty where nothing was.
+	// It is kept with the decision, so that a yes which outlives its process is still
+	// held against it (P-GUARD-2).
+	Preview ir.Digest
+}
+
+// FreshFor is how long a yes lets its effect run in another process (A-DUR-4).
+const FreshFor = 15 * time.Minute
+
+// decided is what the move of a yes keeps beside it.
+type decided struct {
+	Preview ir.Digest `json:"preview,omitempty"`
 }
 
 // Outcome is how a dispatched effect ended. The zero value failed.
@@ -67,6 +80,13 @@ func (l *Ledger) Decide(ctx context.Context, id EffectID, v Verdict) error {
 		to = Approved
 	}
 	m := l.move(id, Proposed, to, v.By, v.Reason)
+	if v.Approved && v.Preview != "" {
+		kept, err := json.Marshal(decided{Preview: v.Preview})
+		if err != nil {
+			return fmt.Errorf("cannot durably record approval: %w", err)
+		}
+		m.Receipt = string(kept)
+	}
 	if v.Approved && v.ForSession {
 		scope, err := l.scopeOf(ctx, id)
 		if err != nil {
@@ -78,6 +98,39 @@ func (l *Ledger) Decide(ctx context.Context, id EffectID, v Verdict) error {
 		return fmt.Errorf("cannot durably record approval: %w", err)
 	}
 	return nil
+}
+
+// Standing finds the yes that an earlier process wrote for exactly this effect and
+// did not use before it ended: it is not asked twice (A-APPR-8). One older than
+// FreshFor, or of the future, is none.
+func (l *Ledger) Standing(ctx context.Context, id EffectID) (Verdict, bool, error) {
+	e, found, err := l.store.Effect(ctx, id)
+	if err != nil || !found || e.State != Approved || !Fresh(e.Updated, l.now()) {
+		return Verdict{}, false, err
+	}
+	moves, err := l.store.Moves(ctx, id)
+	if err != nil {
+		return Verdict{}, false, err
+	}
+	for _, m := range moves {
+		if m.To != Approved {
+			continue
+		}
+		var kept decided
+		if m.Receipt != "" {
+			if err := json.Unmarshal([]byte(m.Receipt), &kept); err != nil {
+				return Verdict{}, false, fmt.Errorf("the approval of %s is damaged: %w", id, err)
+			}
+		}
+		return Verdict{Approved: true, By: m.By, Reason: m.Reason, Preview: kept.Preview}, true, nil
+	}
+	return Verdict{}, false, nil
+}
+
+// Fresh reports whether a yes of one time still counts at another.
+func Fresh(given, now time.Time) bool {
+	age := now.Sub(given)
+	return age >= 0 && age <= FreshFor
 }
 
 // scopeOf is the digest of what was proposed, which is what a yes speaks of.

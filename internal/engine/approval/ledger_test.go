@@ -287,3 +287,52 @@ func TestOneOfManyDispatches(t *testing.T) {
 		}
 	}
 }
+
+// A-APPR-8, A-DUR-4, P-GUARD-2: a yes that no process used stands for exactly its
+// effect, with what was shown, for 15 minutes; a used, refused or old one does not.
+func TestAYesStandsUntilItIsUsed(t *testing.T) {
+	t.Parallel()
+	l, f := newLedger(t)
+	ctx := t.Context()
+	e := effect(t, "c1", "make")
+	standing := func(l *approval.Ledger) (approval.Verdict, bool) {
+		t.Helper()
+		v, found, err := l.Standing(ctx, e.ID)
+		must(t, err)
+		return v, found
+	}
+	if _, found := standing(l); found {
+		t.Error("what nobody proposed stands")
+	}
+	must(t, l.Propose(ctx, e))
+	if _, found := standing(l); found {
+		t.Error("a question stands as its answer")
+	}
+	must(t, l.Decide(ctx, e.ID, approval.Verdict{Approved: true, By: "user", Preview: "abc"}))
+	if v, found := standing(l); !found || !v.Approved || v.By != "user" || v.Preview != "abc" {
+		t.Errorf("stands %v as %+v", found, v)
+	}
+	for wait, want := range map[time.Duration]bool{15 * time.Minute: true, 15*time.Minute + 1: false, -time.Second: false} {
+		later, err := approval.New(approval.Config{Store: f, Now: func() time.Time { return now().Add(wait) }})
+		must(t, err)
+		if _, found := standing(later); found != want {
+			t.Errorf("after %s it stands: %v", wait, found)
+		}
+	}
+	must(t, l.BeforeDispatch(ctx, e))
+	if _, found := standing(l); found {
+		t.Error("a used yes stands")
+	}
+	must(t, l.AfterDispatch(ctx, e.ID, approval.Outcome{Reason: "no"}))
+	row, _, err := f.Effect(ctx, e.ID)
+	must(t, err)
+	if row.Receipt != "" {
+		t.Errorf("the outcome's receipt is %q", row.Receipt)
+	}
+	e = effect(t, "c2", "make")
+	must(t, l.Propose(ctx, e))
+	must(t, l.Decide(ctx, e.ID, approval.Verdict{By: "user", Preview: "abc"}))
+	if _, found := standing(l); found {
+		t.Error("a no stands as a yes")
+	}
+}

@@ -56,6 +56,8 @@ type Store interface {
 	Effect(ctx context.Context, id EffectID) (Effect, bool, error)
 	// InState lists a session's effects in a state, oldest first.
 	InState(ctx context.Context, session string, s State) ([]Effect, error)
+	// Moves lists what happened to an effect, in order.
+	Moves(ctx context.Context, id EffectID) ([]Move, error)
 	// Granted reports a standing yes of this session for a scope digest.
 	Granted(ctx context.Context, session string, scope ir.Digest) (bool, error)
 }

@@ -87,6 +87,9 @@ func (r *rows) AfterDispatch(_ context.Context, _ approval.EffectID, o approval.
 }
 
 func (r *rows) Granted(context.Context, string, ir.Digest) (bool, error) { return false, nil }
+func (r *rows) Standing(context.Context, approval.EffectID) (approval.Verdict, bool, error) {
+	return approval.Verdict{}, false, nil
+}
 
 // bench is one dispatcher over a real folder.
 type bench struct {
