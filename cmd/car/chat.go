@@ -21,6 +21,8 @@ type chatOptions struct {
 	task    taskOptions
 	words   []string
 	noColor bool
+	// draft stands in the editor at the start.
+	draft string
 }
 
 func newChatCommand(a *app) *cobra.Command {
@@ -74,20 +76,41 @@ func (a *app) chatIn(ctx context.Context, h *house, o chatOptions, notices *[]st
 		fmt.Fprintf(a.io.err, "car: %s", noProviderScreen(h.models.providerNames(), offers))
 		return &exitError{code: exitNoProvider}
 	}
+	for {
+		next, err := a.chatOnce(ctx, h, o, *notices)
+		if err != nil || next == nil {
+			return err
+		}
+		*notices = nil
+		o = chatOptions{house: o.house, noColor: o.noColor, task: taskOptions{resume: next.session, maxTurns: o.task.maxTurns}, draft: next.draft}
+	}
+}
+
+// chatOnce is one session on the screen. It returns the one that the person turned to
+// from there, nil when they left.
+func (a *app) chatOnce(ctx context.Context, h *house, o chatOptions, notices []string) (*turnTo, error) {
 	s, err := h.openSession(ctx, o.task, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	exit, err := tui.Run(ctx, a.screen(s, o, *notices))
-	err = errors.Join(err, s.close())
+	exit, err := tui.Run(ctx, a.screen(ctx, s, o, notices))
+	if err = errors.Join(err, s.close()); err != nil {
+		return nil, err
+	}
+	if exit.Reason == tui.Switched && s.next != nil {
+		if s.next.rewind {
+			err = h.rewind(ctx, s.id, s.next.to)
+		}
+		return s.next, err
+	}
 	if exit.Resume != "" {
 		fmt.Fprintf(a.io.err, "go on with: %s\n", safe.Line(exit.Resume))
 	}
-	return err
+	return nil, nil
 }
 
 // screen is the conversation as the terminal shows it.
-func (a *app) screen(s *session, o chatOptions, notices []string) tui.Config {
+func (a *app) screen(ctx context.Context, s *session, o chatOptions, notices []string) tui.Config {
 	spec, why := s.house.models.choice()
 	where := s.room.substrate.Describe()
 	header := tui.Header{
@@ -113,6 +136,7 @@ func (a *app) screen(s *session, o chatOptions, notices []string) tui.Config {
 	if a.env.editor != "" {
 		c.Edit = a.edit
 	}
+	c.Past, c.Draft = s.lastSaid(ctx), o.draft
 	if text := strings.TrimSpace(strings.Join(o.words, " ")); text != "" {
 		c.First = &assistant.Input{Text: text}
 	}

@@ -267,3 +267,81 @@ func TestTrustCoversTheScriptThatAToolRuns(t *testing.T) {
 		t.Errorf("trusted again: exit %d\n%s", code, out)
 	}
 }
+
+// U-TUI-6, U-TUI-8, A-DUR-7: esc esc goes back to before an earlier message, which is in
+// the editor again; what came after it is left out of what the model is told.
+func TestRewindInTheConversation(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	scenario := s.write(t, "scenario.toml", "version = 1\nloop = true\n[[turn]]\ntext = \"One heard.\"\n[[turn]]\ntext = \"Two heard.\"\n")
+	c := converse(t, s, "--model", "scripted:"+scenario)
+	c.expect("scripted:")
+	c.press("first thing\r")
+	c.expect("One heard.")
+	c.press("second thing\r")
+	c.expect("Two heard.")
+	c.expect("/ for commands")
+	c.press("\x1b")
+	c.expect("esc again")
+	c.press("\x1b")
+	c.expect("go back to before")
+	c.expect("first thing")
+	c.press("\r") // the newest
+	c.expect("One heard.")
+	c.expect("second thing") // in the editor
+	c.press(" again\r")
+	c.expect("heard.")
+	c.press("/export out.jsonl\r")
+	c.expect("Written to")
+	c.press("/quit\r")
+	if code, last := c.end(); code != 0 {
+		t.Fatalf("leaving exits with %d:\n%s", code, last)
+	}
+	cmd := s.car(t.Context(), "sessions", "show", lastSession(t, s))
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "second thing (left out of prompts)") && strings.Count(string(out), "left out of prompts") != 2 {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// lastSession is the id of the newest session of the site's project.
+func lastSession(t *testing.T, s site) string {
+	t.Helper()
+	out, err := s.car(t.Context(), "sessions", "list", "--json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, id, _ := strings.Cut(string(out), `"id":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	return id
+}
+
+// U-TUI-8: /resume offers the other sessions of the project and goes on with the chosen
+// one, whose last words are shown.
+func TestResumeInTheConversation(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	scenario := s.write(t, "scenario.toml", "version = 1\nloop = true\n[[turn]]\ntext = \"Plums are ripe.\"\n")
+	if out, err := s.car(t.Context(), "do", "--model", "scripted:"+scenario, "which fruit is ripe?").CombinedOutput(); err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	c := converse(t, s, "--model", "scripted:"+scenario)
+	c.expect("scripted:")
+	c.press("/resume\r")
+	c.expect("go on with")
+	c.expect("which fruit is ripe?")
+	c.press("fruit\r")
+	c.expect("which fruit is ripe?")
+	c.expect("Plums are ripe.")
+	c.press("/cost\r")
+	c.expect("requests")
+	c.press("/goal \"true\" see that it is green\r")
+	c.expect("until true")
+	c.expect("passes already, before any work")
+	c.press("/model nobody/nothing\r")
+	c.expect("nobody")
+	c.press("/quit\r")
+	if code, last := c.end(); code != 0 {
+		t.Errorf("leaving exits with %d:\n%s", code, last)
+	}
+}

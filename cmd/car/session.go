@@ -25,6 +25,9 @@ type session struct {
 	room  *engineRoom
 	svc   *assistant.Service
 	conv  *assistant.Conversation
+	// next is where the person turned to from this session, nil for nowhere. It is
+	// written by the screen's commands and read when the screen has ended.
+	next *turnTo
 }
 
 // lateApprover is the conversation's approver for an engine that was built before

@@ -20,6 +20,15 @@ func (s *session) slashCommands() []tui.Command {
 		{Name: "policy", Help: "the files that govern, and what of them waits for trust", Run: s.slashPolicy},
 		{Name: "undo", Args: "[plan|redo]", Help: "take back what the last turn did to files; plan only shows it", Run: s.slashUndo},
 		{Name: "sessions", Help: "the sessions of this project", Run: s.slashSessions},
+		{Name: "resume", Args: "[ID]", Help: "go on with another session", Run: s.slashResume},
+		{Name: "rewind", Help: "go back to an earlier message; files stay as they are, /undo is for those", Run: s.slashRewind},
+		{Name: "model", Args: "[NAME]", Help: "which model answers from now on", Run: s.slashModel},
+		{Name: "goal", Args: "CHECK OBJECTIVE", Help: "work until the check, one word or quoted, exits 0", Run: s.slashGoal},
+		{Name: "todo", Help: "the agent's list, whole", Run: s.slashTodo},
+		{Name: "cost", Help: "what this session has used", Run: s.slashCost},
+		{Name: "diff", Help: "what git says has changed", Run: s.slashDiff},
+		{Name: "export", Args: "[FILE]", Help: "write this session to a file, secrets masked", Run: s.slashExport},
+		{Name: "init", Help: "write a commented .car/ folder", Run: s.slashInit},
 	}
 }
 

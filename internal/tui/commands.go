@@ -50,8 +50,7 @@ func (m *model) command(name, args string) tea.Cmd {
 	for _, c := range m.cfg.Commands {
 		if c.Name == name {
 			m.say("/" + strings.TrimSpace(name+" "+args))
-			ctx := m.ctx
-			return effect("/"+name, func() effectMsg { return commanded(run(ctx, c, args)) })
+			return m.do("/"+name, func(ctx context.Context) (Result, error) { return c.Run(ctx, args) })
 		}
 	}
 	hint := "/help lists them"
@@ -64,18 +63,25 @@ func (m *model) command(name, args string) tea.Cmd {
 	return nil
 }
 
-func run(ctx context.Context, c Command, args string) outcome {
-	result, err := c.Run(ctx, args)
-	return outcome{result, err}
+// offers reports whether the caller has a command of that name.
+func (m *model) offers(name string) bool {
+	return slices.ContainsFunc(m.cfg.Commands, func(c Command) bool { return c.Name == name })
 }
 
-type outcome struct {
-	Result
-	err error
+// do runs what a command or a choice is for, outside of the loop.
+func (m *model) do(where string, work func(context.Context) (Result, error)) tea.Cmd {
+	ctx := m.ctx
+	return effect(where, func() effectMsg {
+		result, err := work(ctx)
+		return commanded{result, err}
+	})
 }
 
 // commanded is the outcome of a command.
-type commanded outcome
+type commanded struct {
+	Result
+	err error
+}
 
 func (c commanded) apply(m *model) tea.Cmd {
 	if c.Header != nil {
@@ -87,8 +93,25 @@ func (c commanded) apply(m *model) tea.Cmd {
 	if c.Text != "" {
 		m.emit(remarks, m.markdown(c.Text)...)
 	}
+	if c.Model != nil {
+		m.wanted = *c.Model
+	}
+	if c.Pick != nil {
+		m.pick = pickFrom(*c.Pick)
+	}
 	if c.err != nil {
 		m.failed(c.err.Error())
+		return nil
+	}
+	switch {
+	case (c.Leave || c.Send != nil) && m.busy():
+		m.warn("a turn is running: interrupt it with esc first")
+	case c.Leave:
+		return m.quit(Switched)
+	case c.Send != nil:
+		return m.begin(*c.Send)
+	case c.Shell != "":
+		return m.shell(c.Shell)
 	}
 	return nil
 }

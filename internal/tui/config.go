@@ -10,6 +10,7 @@ import (
 	"car/internal/assistant"
 	"car/internal/engine/ir"
 	"car/internal/tui/composer"
+	"car/internal/tui/picker"
 	"car/internal/tui/todo"
 )
 
@@ -64,6 +65,33 @@ type Result struct {
 	Header *Header
 	// Draft, if not empty, goes into the editor.
 	Draft string
+	// Model, if not nil, is asked for from the next message on; empty is the session's own.
+	Model *string
+	// Send, if not nil, is sent as if the person had typed it. It is not sent while a
+	// turn runs.
+	Send *assistant.Input
+	// Pick, if not nil, asks the person to choose.
+	Pick *Pick
+	// Shell, if not empty, runs as if the person had typed it after an exclamation mark.
+	Shell string
+	// Leave ends the screen with the reason Switched, for the caller to open another.
+	// It does not end a running turn: the person has to interrupt it first.
+	Leave bool
+}
+
+// Pick is a list to choose from. Chosen is called like Command.Run, with the index of
+// what was chosen; leaving the list calls nothing.
+type Pick struct {
+	Title  string
+	Items  []picker.Item
+	Chosen func(ctx context.Context, index int) (Result, error)
+}
+
+// Said is something that was said in the session before the screen was opened.
+type Said struct {
+	// Mine says that the person said it; else the model did, in Markdown.
+	Mine bool
+	Text string
 }
 
 // Config makes a screen. Conversation, In, Out, Environ and Now have to be there;
@@ -82,6 +110,10 @@ type Config struct {
 	// First is sent at once. With Leave the screen ends when its run has ended.
 	First *assistant.Input
 	Leave bool
+	// Past is printed below the header: the end of what was said before. Draft stands
+	// in the editor at the start.
+	Past  []Said
+	Draft string
 	// Commands are offered besides the screen's own.
 	Commands []Command
 	// History is what was sent in earlier sessions, oldest first; Remember is called
@@ -143,6 +175,8 @@ const (
 	Stopped
 	// Closed: the conversation ended its events.
 	Closed
+	// Switched: a command asked for another screen, with Result.Leave.
+	Switched
 )
 
 // Exit is how the screen ended.

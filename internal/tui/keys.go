@@ -17,6 +17,7 @@ var bindings = []binding{
 	{"enter", "send; while a turn runs the message waits for its end"},
 	{`ctrl+j, alt+enter, \ enter`, "a new line"},
 	{"esc", "interrupt the turn"},
+	{"esc esc", "go back to an earlier message"},
 	{"ctrl+c twice", "leave; the session can be resumed"},
 	{"ctrl+o", "show the output of the last call, then of the one before; of running calls, more"},
 	{"up, down, ctrl+r", "what was sent before"},
@@ -36,6 +37,12 @@ func (m *model) key(k tea.KeyMsg) tea.Cmd {
 	if name != "ctrl+c" {
 		m.quitArmed = 0
 	}
+	if name != "esc" {
+		m.rewindArmed = 0
+	}
+	if m.pick.IsOpen() && !m.ask.Open() {
+		return m.pickKey(k)
+	}
 	switch name {
 	case "ctrl+c":
 		return m.ctrlC()
@@ -47,7 +54,7 @@ func (m *model) key(k tea.KeyMsg) tea.Cmd {
 		return m.expand()
 	case "esc":
 		if !m.composer.Escapes() && (!m.ask.Armed() || m.ask.Choosing()) {
-			return m.interrupt()
+			return m.escape()
 		}
 	case "ctrl+d":
 		if m.composer.Empty() && !m.ask.Open() {
@@ -95,8 +102,9 @@ func (m *model) askKey(k tea.KeyMsg) (cmd tea.Cmd, taken bool) {
 
 // paste puts a paste where text is being typed. It answers nothing.
 func (m *model) paste(text string) tea.Cmd {
-	m.quitArmed = 0
+	m.quitArmed, m.rewindArmed = 0, 0
 	switch {
+	case m.pick.IsOpen():
 	case m.ask.Armed() && !m.ask.Choosing():
 		m.ask, _ = m.ask.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
 	case m.phase != leaving:
@@ -133,6 +141,34 @@ func (d disarm) apply(m *model) tea.Cmd {
 	return nil
 }
 
+// escape ends the turn; where there is none and nothing is typed, two of them go back
+// to an earlier message.
+func (m *model) escape() tea.Cmd {
+	switch {
+	case m.busy():
+		return m.interrupt()
+	case !m.composer.Empty() || m.ask.Open() || !m.offers("rewind"):
+		return nil
+	case m.rewindArmed > 0:
+		m.rewindArmed = 0
+		return m.command("rewind", "")
+	}
+	m.escapes++
+	m.rewindArmed = m.escapes
+	armed := unescaped{m.escapes}
+	return m.after(again, func() tea.Msg { return armed })
+}
+
+// unescaped forgets a first esc.
+type unescaped struct{ number int }
+
+func (u unescaped) apply(m *model) tea.Cmd {
+	if m.rewindArmed == u.number {
+		m.rewindArmed = 0
+	}
+	return nil
+}
+
 func (m *model) interrupt() tea.Cmd {
 	if !m.busy() {
 		return nil
@@ -164,7 +200,7 @@ func (m *model) submit(text string) tea.Cmd {
 	if command, own := strings.CutPrefix(text, "!"); own && strings.TrimSpace(command) != "" {
 		return m.shell(strings.TrimSpace(command))
 	}
-	in := assistant.Input{Text: text, Context: m.shared, Replaces: m.returned}
+	in := assistant.Input{Text: text, Context: m.shared, Model: m.wanted, Replaces: m.returned}
 	m.returned, m.shared = nil, ""
 	if m.busy() {
 		m.composer = m.composer.Enqueue(text)

@@ -57,6 +57,7 @@ type model struct {
 	composer composer.Model
 	status   status.Model
 	goal     goal.Model
+	pick     picking
 	todos    []todo.Item
 
 	// the run
@@ -74,6 +75,8 @@ type model struct {
 	leave  func() // ends the subscription
 	// returned are inputs in the editor that the conversation still holds.
 	returned []int64
+	// wanted is the model that inputs ask for, empty for the session's own.
+	wanted string
 
 	// shelled is the person's last own command; shared is what of such commands the
 	// next message tells the model.
@@ -85,6 +88,8 @@ type model struct {
 	ticks  ticker
 	// quitArmed is not 0 after a first ctrl+c; presses numbers them.
 	quitArmed, presses int
+	// rewindArmed is not 0 after a first esc that had nothing to end; escapes numbers them.
+	rewindArmed, escapes int
 	// hidden says that another process has the terminal.
 	hidden bool
 }
@@ -118,6 +123,9 @@ func newModel(ctx context.Context, cfg Config, th theme.Theme, width, height int
 	m.exit.Resume = cfg.Resume
 	m.text = transcript.New(width, th)
 	m.composer = composer.Model{}.Resize(width).Remember(cfg.History).Offer(m.choices())
+	if cfg.Draft != "" {
+		m.composer = m.composer.Set(cfg.Draft)
+	}
 	m.headed(cfg.Header)
 	m.status.Now = m.now
 	m.arrange()
@@ -135,6 +143,7 @@ func (m *model) headed(h Header) {
 func (m *model) Init() tea.Cmd {
 	m.events, m.leave = m.cfg.Conversation.Subscribe(m.cfg.From)
 	m.printHeader()
+	m.printPast()
 	cmds := []tea.Cmd{m.listen(), m.todo(), m.flush(), m.ended(), m.undelivered()}
 	if m.cfg.First != nil {
 		cmds = append(cmds, m.begin(*m.cfg.First))

@@ -17,6 +17,7 @@ import (
 
 	"car/internal/assistant"
 	"car/internal/engine/ir"
+	"car/internal/tui/picker"
 	"car/internal/tui/theme"
 	"car/internal/tui/todo"
 )
@@ -322,7 +323,7 @@ func TestCommands(t *testing.T) {
 	d.wants("/cost", "what it cost", "ctrl+c twice")
 	d.types("/cots", "enter", "/co", "enter")
 	d.wants("no command /cots", "did you mean /cost?")
-	d.got(commanded(outcome{Result{Text: "**0.02** dollars", Header: &Header{Model: "model-2"}, Draft: "and now"}, nil}), commanded(outcome{err: errors.New("no price")}))
+	d.got(commanded{Result{Text: "**0.02** dollars", Header: &Header{Model: "model-2"}, Draft: "and now"}, nil}, commanded{err: errors.New("no price")})
 	d.wants("**0.02** dollars", "no price", "model-2", "❯ and now")
 	d.got(tea.KeyMsg{Type: tea.KeyCtrlU})
 	d.types("/etc/hosts says what?", "enter")
@@ -330,6 +331,48 @@ func TestCommands(t *testing.T) {
 	d.types("/quit", "enter")
 	if d.phase != leaving || !d.exit.Running {
 		t.Errorf("phase %v, exit %+v", d.phase, d.exit)
+	}
+}
+
+// U-TUI-6, U-TUI-8: what a command asks for happens between turns only; a list takes all
+// keys until it is closed, and a question goes before it.
+func TestWhatCommandsAskFor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 80, 24, func(c *Config) {
+		c.Past, c.Draft = []Said{{Mine: true, Text: "earlier"}, {Text: "an **answer**"}}, "half a thought"
+		c.Commands = []Command{{Name: "rewind"}}
+	})
+	d.wants("❯ earlier", "answer", "❯ half a thought")
+	d.got(tea.KeyMsg{Type: tea.KeyCtrlU})
+	d.types("esc")
+	d.wants("esc again goes back")
+	d.types("x", "esc")
+	if d.rewindArmed != 0 {
+		t.Error("another key between two escapes is forgotten")
+	}
+	d.got(tea.KeyMsg{Type: tea.KeyCtrlU})
+	name := "model-2"
+	pick := Pick{Title: "choose", Items: []picker.Item{{Text: "one"}, {Text: "two"}}, Chosen: func(context.Context, int) (Result, error) { return Result{}, nil }}
+	d.got(commanded{Result: Result{Model: &name, Pick: &pick}})
+	d.types("/quit")
+	d.wants("choose", "nothing fits")
+	d.types("esc")
+	d.wants("ask, or / for commands")
+	d.types("go", "enter")
+	if d.wanted != name {
+		t.Errorf("the next input asks for %q", d.wanted)
+	}
+	d.got(commanded{Result: Result{Leave: true}}, commanded{Result: Result{Send: &assistant.Input{Text: "more"}}})
+	d.wants("a turn is running")
+	d.got(commanded{Result: Result{Pick: &pick}})
+	d.happens(1, call(1, "shell", "command", "git push"), pending("p1", 1))
+	d.sees()
+	d.types("n")
+	if d.pick.IsOpen() == false {
+		t.Error("an answer to a question closed the list")
+	}
+	if d.phase == leaving {
+		t.Error("the screen left with a turn running")
 	}
 }
 

@@ -86,6 +86,12 @@ func (m *model) draw() picture {
 			askRow, askColumn = caret.Row, caret.Column
 		}
 	}
+	if m.pick.IsOpen() && !asking {
+		p.add(m.pick.View(m.width, max(p.left, 1), m.theme)...)
+		p.left += len(foot)
+		p.add(foot...)
+		return p
+	}
 	text, caretRow, caretColumn := m.input(&p, asking, len(ask))
 	extra := m.extras(p.left - len(ask) - len(text))
 	p.left -= len(text) + len(extra)
@@ -119,6 +125,8 @@ func (m *model) foot() []string {
 	switch {
 	case m.quitArmed > 0:
 		s.State = "ctrl+c again leaves"
+	case m.rewindArmed > 0:
+		s.State = "esc again goes back to an earlier message"
 	case m.phase == stopping:
 		s.State = "interrupting"
 	case m.busy():

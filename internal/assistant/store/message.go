@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -97,6 +98,20 @@ func (db *DB) Messages(ctx context.Context, session string) ([]Message, error) {
 func (db *DB) MessagesAfter(ctx context.Context, session string, after int64) ([]Message, error) {
 	return list(ctx, db, scanMessage, `SELECT seq, turn, role, body, provider, model, last_resort, excluded, created
 		FROM messages WHERE session = ? AND seq > ? ORDER BY seq`, session, after)
+}
+
+// LastMessages are a session's newest messages, at most n, in their order.
+func (db *DB) LastMessages(ctx context.Context, session string, n int) ([]Message, error) {
+	newest, err := list(ctx, db, scanMessage, `SELECT seq, turn, role, body, provider, model, last_resort, excluded, created
+		FROM messages WHERE session = ? ORDER BY seq DESC LIMIT ?`, session, n)
+	slices.Reverse(newest)
+	return newest, err
+}
+
+// FirstMessages are a session's oldest messages, at most n, in their order.
+func (db *DB) FirstMessages(ctx context.Context, session string, n int) ([]Message, error) {
+	return list(ctx, db, scanMessage, `SELECT seq, turn, role, body, provider, model, last_resort, excluded, created
+		FROM messages WHERE session = ? ORDER BY seq LIMIT ?`, session, n)
 }
 
 func scanMessage(s scanner) (m Message, err error) {
