@@ -49,7 +49,7 @@ func (a *app) ending(h *house, t *task, outcome assistant.Outcome) {
 	if _, head := t.room.log.Head(); head != "" && t.verbose {
 		fmt.Fprintf(w, "· record: car log verify %s --expect %s\n", t.id, head)
 	}
-	if outcome.Terminal != assistant.KindDone {
+	if outcome.Terminal != assistant.KindDone && !t.gone {
 		fmt.Fprintf(w, "  go on: car do --resume %s \"…\"\n", t.id)
 	}
 }

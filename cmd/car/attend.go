@@ -11,6 +11,19 @@ import (
 	"car/internal/tui/safe"
 )
 
+// attending is whoever answers what the engine leaves open. Its methods are called
+// by the one goroutine that follows the run.
+type attending interface {
+	// see is told every event.
+	see(e assistant.Event, conv *assistant.Conversation)
+	// lines is where answers come from; nil while none is awaited, closed when none
+	// will come any more.
+	lines() <-chan string
+	// answer takes one line; left is told that there will be no more.
+	answer(line string, conv *assistant.Conversation)
+	left(conv *assistant.Conversation)
+}
+
 // attendant asks the person at the terminal what the engine leaves open, in plain
 // lines, for commands without a screen of their own. A nil attendant is nobody:
 // it asks nothing. It is used by one goroutine.
@@ -38,7 +51,7 @@ func (t *attendant) lines() <-chan string {
 }
 
 // see takes note of questions and of answers that came from elsewhere.
-func (t *attendant) see(e assistant.Event) {
+func (t *attendant) see(e assistant.Event, _ *assistant.Conversation) {
 	if t == nil {
 		return
 	}
@@ -126,3 +139,7 @@ func (t *attendant) answer(line string, conv *assistant.Conversation) {
 		fmt.Fprintln(t.w, "  the question is closed already")
 	}
 }
+
+// left does nothing: a terminal is never closed to the process that holds it
+// without a signal that ends it too.
+func (t *attendant) left(*assistant.Conversation) {}

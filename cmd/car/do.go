@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ type doOptions struct {
 	words   []string
 	demo    bool
 	format  format
+	input   inputFormat
 	task    taskOptions
 	verbose bool
 	out     io.Writer
@@ -31,7 +33,12 @@ func newDoCommand(a *app) *cobra.Command {
 			"happens on the way to stderr. TASK is what you would say; @FILE takes it from a file,\n" +
 			"and `-` reads stdin: alone it is the task, beside words it is data for it.\n\n" +
 			"Without a terminal nobody can be asked, so what needs an answer is refused; --allow\n" +
-			"and --tier say beforehand what may run.",
+			"and --tier say beforehand what may run.\n\n" +
+			"A program attends with --input-format stream-json --output-format stream-json: it reads\n" +
+			"the events and writes one JSON object a line to stdin,\n" +
+			"  {\"type\":\"approve\",\"approval_id\":\"…\",\"decision\":\"once|session|deny|deny_and_stop\",\"reason\":\"…\"}\n" +
+			"  {\"type\":\"steer\",\"text\":\"…\"}   {\"type\":\"cancel\"}\n" +
+			"When stdin ends, nobody attends any more, and what needs an answer is refused.",
 		Example: "  car do \"fix the failing test\"\n  car do --until \"go test ./...\" \"make the tests pass\"\n" +
 			"  git diff | car do \"review this\" -\n  car do --demo",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,6 +51,7 @@ func newDoCommand(a *app) *cobra.Command {
 	bindTask(cmd, &o.task)
 	f := cmd.Flags()
 	f.StringVar(&o.task.check, "until", "", "repeat until this shell `command` exits 0")
+	f.Var(&o.input, "input-format", "stream-json: approve, steer and cancel by JSON lines on stdin (car help do)")
 	f.BoolVar(&o.demo, "demo", false, "play a scripted model on a small project of its own; needs no key")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more: decisions, tokens, what governs")
 	cmd.MarkFlagsMutuallyExclusive("demo", "model")
@@ -52,7 +60,7 @@ func newDoCommand(a *app) *cobra.Command {
 }
 
 func (a *app) do(ctx context.Context, o doOptions) error {
-	if err := o.house.settle(); err != nil {
+	if err := o.settle(a); err != nil {
 		return err
 	}
 	p, err := a.promptFor(&o)
@@ -64,6 +72,22 @@ func (a *app) do(ctx context.Context, o doOptions) error {
 		return err
 	}
 	return errors.Join(a.doIn(ctx, h, o, p), h.close())
+}
+
+// settle holds the flags against each other before anything is opened.
+func (o *doOptions) settle(a *app) error {
+	if err := o.house.settle(); err != nil {
+		return err
+	}
+	switch {
+	case o.input == inputStream && o.format != formatStream:
+		return usageError(errors.New("--input-format stream-json answers events, and only --output-format stream-json shows them"))
+	case o.input == inputStream && slices.Contains(o.words, stdinMark):
+		return usageError(errors.New("stdin can be the prompt or answers, not both"), "--input-format stream-json @FILE")
+	case o.task.schema != "" && o.task.check != "":
+		return usageError(errors.New("--json-schema is for an answer, and a goal's end is its check"))
+	}
+	return o.task.readShape(a)
 }
 
 // promptFor is the task: that of the command line, or the demo's.
@@ -81,12 +105,12 @@ func (a *app) doIn(ctx context.Context, h *house, o doOptions, p prompt) error {
 	if err := h.models.check(); err != nil {
 		return err
 	}
-	ask := a.attend()
-	s, err := h.openSession(ctx, o.task, ask == nil)
+	ask := a.attendWith(o.input)
+	s, err := h.openSession(ctx, o.task, ask == nobody{})
 	if err != nil {
 		return err
 	}
-	t := &task{session: s, log: newRunLog(s.id, a.now()), ask: ask, verbose: o.verbose}
+	t := &task{session: s, log: newRunLog(s.id, a.now()), ask: ask, gone: o.task.noSave, verbose: o.verbose}
 	teller := a.storyFor(o)
 	if o.format == formatText && !o.house.quiet {
 		t.header(a.io.err)
@@ -99,6 +123,9 @@ func (a *app) doIn(ctx context.Context, h *house, o doOptions, p prompt) error {
 		return nil
 	})
 	closing := t.close()
+	if o.task.noSave {
+		closing = errors.Join(closing, h.deleteSession(context.WithoutCancel(ctx), s.id))
+	}
 	if err != nil {
 		return errors.Join(err, closing)
 	}
@@ -128,7 +155,7 @@ func (a *app) report(h *house, t *task, o doOptions, outcome assistant.Outcome, 
 	}
 	switch o.format {
 	case formatJSON:
-		if err := writeJSONLine(o.out, documentOf(t.log, t.sandbox(), o.task.check, code)); err != nil {
+		if err := writeJSONLine(o.out, documentOf(t.log, t.sandbox(), o.task, code)); err != nil {
 			return err
 		}
 	case formatText:

@@ -12,6 +12,10 @@ import (
 // docSchema names the contract of `car do --json` (D-14).
 const docSchema = "car.do/1"
 
+// codeEffectRefused is the code of a run that ended by itself and left effects
+// refused: exit 3.
+const codeEffectRefused = "effect_refused"
+
 // Limits of the document.
 const (
 	docSamples      = 8
@@ -45,8 +49,10 @@ type document struct {
 	Denied     int              `json:"denied"`
 	// Refused are the effects that were denied and not achieved otherwise; with any,
 	// a run that finished exits 3 (B041).
-	Refused  []assistant.Refusal `json:"refused,omitempty"`
-	ExitCode int                 `json:"exit_code"`
+	Refused []assistant.Refusal `json:"refused,omitempty"`
+	// Text is what the model said last where it is no summary of work that was done.
+	Text     string `json:"text,omitempty"`
+	ExitCode int    `json:"exit_code"`
 }
 
 type docReceipts struct {
@@ -83,7 +89,8 @@ type docGoal struct {
 }
 
 // documentOf makes the document of a run that came to its end.
-func documentOf(r *runLog, box docSandbox, check string, code exitCode) document {
+func documentOf(r *runLog, box docSandbox, o taskOptions, code exitCode) document {
+	check, strict := o.check, o.strict
 	d := document{
 		Schema: docSchema, Turns: r.inferences, ModelUsed: r.model, Receipts: receiptsOf(r), Sandbox: box,
 		ElapsedSeconds: r.ended.Sub(r.started).Seconds(), Goal: goalOf(r, check), SessionID: r.session,
@@ -94,6 +101,9 @@ func documentOf(r *runLog, box docSandbox, check string, code exitCode) document
 	case assistant.Done:
 		d.Status, d.Refused = "success", end.Refused
 		d.summarise(r, end.Text)
+		if len(end.Refused) > 0 {
+			d.notDone(end)
+		}
 	case assistant.Failure:
 		d.Code = end.Code
 		if end.Code == assistant.CodeMaxTurns {
@@ -102,11 +112,26 @@ func documentOf(r *runLog, box docSandbox, check string, code exitCode) document
 			break
 		}
 		d.Status, d.Error, d.Message = "error", "AssistantLoopFailed", end.Error
+		if strict && end.Code == assistant.CodeModelNotFound {
+			d.Error = "StrictModelUnavailable"
+		}
 	case assistant.AuthRequired:
 		d.Status, d.Error, d.Message, d.Code = "error", "AssistantLoopFailed", end.Message, end.Reason
 		d.Suggestions = []string{end.Help}
 	}
 	return d
+}
+
+// notDone is a run that finished while its work did not: whatever the model then
+// said of it is no summary (P-TRUE-1, D-22).
+func (d *document) notDone(end assistant.Done) {
+	names := make([]string, len(end.Refused))
+	for i, f := range end.Refused {
+		names[i] = strings.TrimSpace(f.Tool + " " + f.Brief)
+	}
+	d.Status, d.Error, d.Code, d.Summary, d.Text = "error", "AssistantLoopFailed", codeEffectRefused, nil, elided(end.Text, docSummaryBytes)
+	d.Message = "refused and not achieved otherwise: " + elided(strings.Join(names, "; "), docSummaryBytes)
+	d.Suggestions = []string{"car --resume " + d.SessionID}
 }
 
 func (d *document) summarise(r *runLog, text string) {

@@ -37,10 +37,10 @@ func members(t *testing.T, d document) map[string]any {
 // D-14: the members of car.do/1 that must be there, and the one that must not.
 func TestDocumentKeepsItsContract(t *testing.T) {
 	t.Parallel()
-	done := members(t, documentOf(logOf(assistant.Done{Text: "fine"}), docSandbox{Mode: "local"}, "", exitDone))
-	failed := members(t, documentOf(logOf(assistant.Failure{Error: "no", Code: assistant.CodeProvider}), docSandbox{Mode: "local"}, "", exitFailed))
-	auth := members(t, documentOf(logOf(assistant.AuthRequired{Reason: "no_provider", Message: "m", Help: "car models"}), docSandbox{}, "", exitNoProvider))
-	turns := members(t, documentOf(logOf(assistant.Failure{Error: "no", Text: "so far", Code: assistant.CodeMaxTurns}), docSandbox{}, "", exitBudget))
+	done := members(t, documentOf(logOf(assistant.Done{Text: "fine"}), docSandbox{Mode: "local"}, taskOptions{}, exitDone))
+	failed := members(t, documentOf(logOf(assistant.Failure{Error: "no", Code: assistant.CodeProvider}), docSandbox{Mode: "local"}, taskOptions{}, exitFailed))
+	auth := members(t, documentOf(logOf(assistant.AuthRequired{Reason: "no_provider", Message: "m", Help: "car models"}), docSandbox{}, taskOptions{}, exitNoProvider))
+	turns := members(t, documentOf(logOf(assistant.Failure{Error: "no", Text: "so far", Code: assistant.CodeMaxTurns}), docSandbox{}, taskOptions{}, exitBudget))
 	for name, c := range map[string]struct {
 		doc         map[string]any
 		has, hasNot string
@@ -83,7 +83,7 @@ func TestDocumentSamplesFailuresFirst(t *testing.T) {
 		}
 		bodies = append(bodies, result)
 	}
-	d := documentOf(logOf(append(bodies, assistant.Done{Text: strings.Repeat("x", 10000)})...), docSandbox{}, "", exitDone)
+	d := documentOf(logOf(append(bodies, assistant.Done{Text: strings.Repeat("x", 10000)})...), docSandbox{}, taskOptions{}, exitDone)
 	r := d.Receipts
 	if r.Total != 12 || r.Failed != 3 || r.ByTool["shell"] != 12 || len(r.Sample) != 8 || r.SampleOmitted != 4 || d.Denied != 2 {
 		t.Errorf("receipts %+v, denied %d", r, d.Denied)

@@ -39,6 +39,7 @@ func bindHouse(cmd *cobra.Command, o *houseOptions) {
 	f.StringArrayVar(&o.allow, "allow", nil, "let commands that begin with these `words` run; may be repeated")
 	f.Int64Var(&o.window, "context-window", 0, "the model's context window in `tokens`")
 	f.StringVar(&o.spans, "spans", "", "add what ran, and how long it took, to this `file` as OTLP JSON lines")
+	f.BoolVar(&o.local, "local", false, "act on this machine; there is no other place yet, so it is the default")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 }
 

@@ -49,6 +49,8 @@ type houseOptions struct {
 	scenario []byte
 	spans    string
 	quiet    bool
+	// local asks for the substrate that is the only one.
+	local bool
 }
 
 func (a *app) openHouse(ctx context.Context, o houseOptions) (_ *house, err error) {

@@ -139,6 +139,7 @@ func (s *session) startOptions(o taskOptions, resumed bool) assistant.StartOptio
 	if s.house.tier == ir.TierUnset {
 		start.Environment.Tier = ""
 	}
+	start.Shape = o.shape
 	if resumed {
 		start.Resume = s.id
 	} else {

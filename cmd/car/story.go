@@ -184,8 +184,8 @@ func completion(d assistant.Done) storyLine {
 	case d.GoalUnevaluated:
 		line.Message = "the run ended, and its goal is not verified"
 	case len(d.Refused) > 0:
-		line.Message = "the run ended, and effects were refused that nothing else achieved"
-		line.Data = map[string]any{"refused": d.Refused}
+		line.Type, line.Message = "failed", "the run ended, and effects were refused that nothing else achieved"
+		line.Data = map[string]any{"code": codeEffectRefused, "refused": d.Refused}
 	}
 	return line
 }

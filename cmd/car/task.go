@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,6 +26,11 @@ type taskOptions struct {
 	newest   bool
 	// fork goes on with a copy of the session that was named.
 	fork bool
+	// noSave keeps nothing of a new session.
+	noSave bool
+	// schema is the file whose JSON schema the answer follows; shape what it holds.
+	schema string
+	shape  *assistant.Shape
 }
 
 func bindTask(cmd *cobra.Command, o *taskOptions) {
@@ -32,7 +38,11 @@ func bindTask(cmd *cobra.Command, o *taskOptions) {
 	f.IntVar(&o.maxIter, "goal-max-iterations", 0, "at most `N` iterations with --until (default 10)")
 	f.IntVar(&o.maxTurns, "max-turns", 0, "at most `N` inferences (default 50)")
 	f.BoolVar(&o.strict, "strict-model", false, "the model of --model and no other")
+	f.BoolVar(&o.noSave, "no-save", false, "keep nothing of the session when it has ended")
+	f.StringVar(&o.schema, "json-schema", "", "the answer must be JSON that follows the schema in this `file`")
 	bindResume(cmd, o)
+	cmd.MarkFlagsMutuallyExclusive("no-save", "resume")
+	cmd.MarkFlagsMutuallyExclusive("no-save", "continue")
 }
 
 // bindResume declares how to go on with a session.
@@ -48,7 +58,9 @@ func bindResume(cmd *cobra.Command, o *taskOptions) {
 type task struct {
 	*session
 	log *runLog
-	ask *attendant
+	ask attending
+	// gone says that nothing of the session is kept.
+	gone bool
 	// verbose tells more at the end.
 	verbose bool
 }
@@ -69,7 +81,7 @@ func (t *task) run(ctx context.Context, p prompt, o taskOptions, each func(assis
 				return t.conv.Outcome(), errors.Join(broken, errors.New("the session ended before its run did"))
 			}
 			t.log.add(e)
-			t.ask.see(e)
+			t.ask.see(e, t.conv)
 			if broken == nil {
 				if broken = each(e); broken != nil {
 					t.conv.Cancel() // nobody listens any more; what runs is ended and recorded
@@ -78,7 +90,11 @@ func (t *task) run(ctx context.Context, p prompt, o taskOptions, each func(assis
 			if e.Body.Kind().Terminal() {
 				return t.ended(), broken
 			}
-		case line := <-t.ask.lines():
+		case line, open := <-t.ask.lines():
+			if !open {
+				t.ask.left(t.conv)
+				continue
+			}
 			t.ask.answer(line, t.conv)
 		}
 	}
@@ -141,4 +157,19 @@ func (t *task) sandbox() docSandbox {
 	}
 	return docSandbox{Mode: t.room.substrate.Name(), Network: "host", Tier: tier.String(), Root: where.Root,
 		Confinement: where.Confinement, FallbackNotice: strings.Join(where.Limits, "; ")}
+}
+
+// readShape reads the file of --json-schema; a bad one ends before anything runs.
+func (o *taskOptions) readShape(a *app) error {
+	if o.schema == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(a.absolute(o.schema))
+	if err == nil {
+		o.shape, err = assistant.NewShape(raw)
+	}
+	if err != nil {
+		return usageError(fmt.Errorf("--json-schema %s: %w", o.schema, err))
+	}
+	return nil
 }

@@ -11,7 +11,7 @@ import (
 // chat is a turn: the person's words, steps until the model stops calling tools,
 // and a look at what it claims.
 func (r *run) chat(ctx context.Context) Body {
-	r.say(entryInput, r.opening(r.input.Input, r.input.Text), r.input.id)
+	r.say(entryInput, r.c.opts.Shape.told(r.opening(r.input.Input, r.input.Text)), r.input.id)
 	if end := r.keep(ctx); end != nil {
 		return end
 	}
@@ -19,7 +19,9 @@ func (r *run) chat(ctx context.Context) Body {
 		return end
 	}
 	end := r.converse(ctx)
-	if done, ok := end.(Done); ok {
+	if done, ok := end.(Done); ok && r.c.opts.Shape != nil {
+		return r.checkShape(ctx, done)
+	} else if ok {
 		return r.checkClaims(ctx, done)
 	}
 	return end

@@ -27,6 +27,7 @@ const (
 	CodeGoalNotReached = "goal_not_reached"
 	CodeCheckAltered   = "check_altered"
 	CodeCheckDenied    = "goal_check_denied"
+	CodeSchemaMismatch = "schema_mismatch"
 )
 
 // The exit codes of U-CLI-3.
@@ -54,7 +55,7 @@ var codes = []codeRow{
 	{CodePaused, ExitFailed}, {CodeNoProgress, ExitFailed}, {CodeCut, ExitFailed}, {CodeProvider, ExitFailed},
 	{CodeRateLimited, ExitFailed}, {CodeQuota, ExitFailed}, {CodeModelNotFound, ExitUsage}, {CodeInternal, ExitFailed}, {CodeStore, ExitFailed},
 	{CodeEngine, ExitFailed}, {CodeSessionBusy, ExitFailed}, {CodeGoalNotReached, ExitNotReached},
-	{CodeCheckAltered, ExitNotReached}, {CodeCheckDenied, ExitRefused},
+	{CodeCheckAltered, ExitNotReached}, {CodeCheckDenied, ExitRefused}, {CodeSchemaMismatch, ExitFailed},
 }
 
 // exitOf finds a code's exit code; an unknown code is a plain failure.

@@ -119,6 +119,8 @@ type StartOptions struct {
 	// MaxSteps bounds the inferences of a turn; 0 is 50 (A-LOOP-9).
 	MaxSteps int
 	Budget   Budget
+	// Shape is what the answer of every chat turn must be; nil takes any text (A-CLI-8).
+	Shape *Shape
 }
 
 // Budget bounds a run (A-LOOP-16). 0 is no bound, but for ToolCalls, where it is 500.
