@@ -1,8 +1,6 @@
 package main
 
 import (
-	"slices"
-	"sync"
 	"time"
 
 	"car/internal/engine/eventlog"
@@ -47,25 +45,4 @@ func (logView) Kinds() []string {
 		labels = append(labels, k.String())
 	}
 	return labels
-}
-
-// todoList is a session's list, as long as the session is open here.
-type todoList struct {
-	mu    sync.Mutex
-	items []tool.Todo
-}
-
-// Replace takes the new list.
-func (l *todoList) Replace(items []tool.Todo) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.items = slices.Clone(items)
-	return nil
-}
-
-// List returns a copy.
-func (l *todoList) List() []tool.Todo {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.items)
 }

@@ -89,7 +89,9 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 	if room.ledger, err = approval.New(approval.Config{Store: h.db, Now: h.app.now}); err != nil {
 		return nil, err
 	}
-	room.todos = &todoList{}
+	if room.todos, err = openTodos(dir); err != nil {
+		return nil, err
+	}
 	if room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where, Network: h.project.Settings.Tools.Network.V, Search: h.search()}); err != nil {
 		return nil, err
 	}

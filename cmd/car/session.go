@@ -68,7 +68,8 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 			err = errors.Join(err, s.close())
 		}
 	}()
-	guidance, influences, err := h.guidance(ctx)
+	guide := h.project.Guide()
+	guidance, influences, err := h.guidance(ctx, guide)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 		Redactor: redact.New(h.secrets()), Dialect: s.room.substrate.Describe().Dialect,
 		Open: func(_ context.Context, r assistant.OpenRequest) (assistant.Runtime, error) {
 			late.to = r.Approver
-			return assistant.Runtime{Engine: s.room.runtime, Tools: s.room.forModel(), Files: s.room.workspace.FS(), Effects: h.db.EffectsOf, Log: s.room.log}, nil
+			return assistant.Runtime{Engine: s.room.runtime, Tools: s.room.forModel(), Files: s.room.workspace.FS(), Effects: h.db.EffectsOf, Log: s.room.log, Todos: s.room.todos.List}, nil
 		},
 	}
 	set := h.project.Settings
@@ -109,7 +110,7 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 		return nil, err
 	}
 	start := s.startOptions(o, resumed)
-	start.Guidance = guidance
+	start.Guidance, start.GuidanceBelow = guidance, h.guidanceBelow(guide, len(influences) > 0)
 	s.conv, err = s.svc.Start(ctx, start)
 	return s, err
 }
@@ -150,8 +151,8 @@ func (s *session) startOptions(o taskOptions, resumed bool) assistant.StartOptio
 
 // guidance are the instruction files that hold where the person stands, and which
 // of them nobody trusts: what they say influences all that the model proposes.
-func (h *house) guidance(ctx context.Context) (list []assistant.Guidance, influences []string, err error) {
-	found, skipped, err := h.project.Guide().Start(ctx)
+func (h *house) guidance(ctx context.Context, guide *project.Guide) (list []assistant.Guidance, influences []string, err error) {
+	found, skipped, err := guide.Start(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,6 +19,8 @@ func (s *session) slashCommands() []tui.Command {
 		{Name: "doctor", Help: "what is in force here, and what is missing", Run: s.slashDoctor},
 		{Name: "policy", Help: "the files that govern, and what of them waits for trust", Run: s.slashPolicy},
 		{Name: "undo", Args: "[plan|redo]", Help: "take back what the last turn did to files; plan only shows it", Run: s.slashUndo},
+		{Name: "context", Help: "what fills the model's window", Run: s.slashContext},
+		{Name: "compact", Help: "summarise older messages before the next request", Run: s.slashCompact},
 		{Name: "sessions", Help: "the sessions of this project", Run: s.slashSessions},
 		{Name: "resume", Args: "[ID]", Help: "go on with another session", Run: s.slashResume},
 		{Name: "rewind", Help: "go back to an earlier message; files stay as they are, /undo is for those", Run: s.slashRewind},
@@ -38,7 +40,7 @@ func fenced(text string) tui.Result {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return tui.Result{Text: fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence}
+	return tui.Result{Text: fence + "text\n" + strings.TrimRight(text, "\n") + "\n" + fence}
 }
 
 func (s *session) slashEvents(_ context.Context, args string) (tui.Result, error) {

@@ -14,7 +14,13 @@ func (r *run) asides(ctx context.Context, plan []*call) []string {
 	if below := r.c.opts.GuidanceBelow; below != nil {
 		for _, c := range plan {
 			if path, ok := c.params["path"].(string); ok && path != "" {
-				found = append(found, below(ctx, path)...)
+				for _, g := range below(ctx, path) {
+					if g.LeftOut != "" {
+						r.emit(Notice{Code: "guidance", Text: g.Path + " is left out: " + g.LeftOut})
+						continue
+					}
+					found = append(found, g)
+				}
 			}
 		}
 	}

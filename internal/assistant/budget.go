@@ -88,10 +88,7 @@ func tokensOf(bytes int) int64 { return int64(float64(bytes)/3.5) + 1 }
 // estimate guesses the tokens of a request from its size: 3.5 bytes a token where
 // the text is Latin, fewer characters where it is not.
 func estimate(req llm.Request) int64 {
-	n := textTokens(req.System)
-	for _, t := range req.Tools {
-		n += textTokens(t.Description) + textTokens(string(t.Parameters))
-	}
+	n := textTokens(req.System) + toolTokens(req.Tools)
 	for _, m := range req.Messages {
 		n += messageTokens(m)
 	}
@@ -106,7 +103,10 @@ func messageTokens(m llm.Message) int64 {
 			n += textTokens(p.Call.Name) + textTokens(llm.ReplayArguments(p.Call.Arguments))
 		}
 		if p.Result != nil {
-			n += textTokens(p.Result.Text)
+			n += textTokens(p.Result.Text) + imageTokens*int64(len(p.Result.Images))
+		}
+		if p.Image != nil {
+			n += imageTokens
 		}
 	}
 	return n
@@ -126,26 +126,9 @@ func textTokens(s string) int64 {
 	return int64(float64(wide)/1.5 + float64(narrow)/3.5)
 }
 
-// fits says what is too big when the next request cannot be meant to fit the
-// model's window, nil when it may fit. Only the provider knows for certain, so the
-// guess has to be clear of the window before it ends anything.
-func (r *run) fits(req llm.Request) Body {
-	window := r.choices[0].Window
-	if window == 0 {
-		window = defaultWindow
-	}
-	if need := estimate(req); need > window+window/4 {
-		return Failure{Code: CodeContext, Error: tooBig(req, need, window)}
-	}
-	return nil
-}
-
 // tooBig names the biggest parts of a request and the choices (P-STREAM-7).
 func tooBig(req llm.Request, need, window int64) string {
-	tools := int64(0)
-	for _, t := range req.Tools {
-		tools += textTokens(t.Description) + textTokens(string(t.Parameters))
-	}
+	tools := toolTokens(req.Tools)
 	biggest, at := int64(0), 0
 	for i, m := range req.Messages {
 		if n := messageTokens(m); n > biggest {

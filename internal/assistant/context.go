@@ -33,6 +33,8 @@ type Guidance struct {
 	Text string
 	// Omitted says how many bytes were cut.
 	Omitted int
+	// LeftOut says why the file is told to the person and not to the model; empty is told.
+	LeftOut string
 }
 
 const statusLines = 20

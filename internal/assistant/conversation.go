@@ -33,6 +33,12 @@ type Conversation struct {
 	delivered map[int64]bool
 	// toldTodos is the list as the model was told it last.
 	toldTodos string
+	// fixed is the guessed size of what every request carries, gauge what the last
+	// answered one taught; compactions counts those of this process.
+	fixed       int64
+	gauge       gauge
+	warnedCut   bool
+	compactions int
 
 	// number is that of the newest run; written by the worker.
 	number atomic.Int64
@@ -46,10 +52,13 @@ type Conversation struct {
 	steers  []waitingInput
 	current *run
 	outcome Outcome
-	lost    error // why the session can no longer be written
-	closed  bool
-	wake    chan struct{} // holds a token when the worker has something to look at
-	idle    chan struct{} // closed while nothing runs and nothing waits
+	filling ContextUse
+	// compactNext is a person's wish for room before the next request.
+	compactNext bool
+	lost        error // why the session can no longer be written
+	closed      bool
+	wake        chan struct{} // holds a token when the worker has something to look at
+	idle        chan struct{} // closed while nothing runs and nothing waits
 
 	stop context.CancelCauseFunc
 	done sync.WaitGroup

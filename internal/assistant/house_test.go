@@ -46,6 +46,8 @@ type model struct {
 	script  []said
 	forever bool // the last answer again and again
 	seen    []llm.Request
+	// answer, when it is set, may answer a request instead of the script.
+	answer func(req llm.Request) *said
 }
 
 func (m *model) Name() string { return "fake" }
@@ -57,6 +59,11 @@ func (m *model) next(req llm.Request) said {
 		m.t.Errorf("request %d is not one a provider takes: %v", len(m.seen)+1, err)
 	}
 	m.seen = append(m.seen, req)
+	if m.answer != nil {
+		if s := m.answer(req); s != nil {
+			return *s
+		}
+	}
 	if len(m.script) == 0 {
 		m.t.Errorf("request %d was not expected; the last message is %q", len(m.seen), req.Messages[len(req.Messages)-1].Text())
 		return said{text: "unexpected", stop: llm.StopEnd}

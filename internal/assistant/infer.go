@@ -21,6 +21,13 @@ type inferred struct {
 	text  string
 }
 
+// prompt is what is asked of a model. Nothing of the answer to a quiet one is shown.
+type prompt struct {
+	req     llm.Request
+	guessed int64
+	quiet   bool
+}
+
 // infer writes the checkpoint and asks the model once, with retries and fallbacks
 // (A-DUR-3, A-LLM-9, A-LLM-11). A non-nil end ends the run.
 func (r *run) infer(ctx context.Context, choice llm.ToolChoice) (inferred, Body) {
@@ -28,7 +35,7 @@ func (r *run) infer(ctx context.Context, choice llm.ToolChoice) (inferred, Body)
 		return inferred{}, end
 	}
 	for {
-		got, err := r.tries(ctx, choice)
+		got, err := r.tries(ctx, prompt{req: r.request(r.choices[0], choice), guessed: r.c.guess()})
 		if err == nil {
 			return got, nil
 		}
@@ -67,13 +74,13 @@ func (r *run) fallback(err *llm.Error) bool {
 
 // tries sends the request until it is answered, text was shown, or trying again
 // is of no use. Its error comes with the text that was shown.
-func (r *run) tries(ctx context.Context, choice llm.ToolChoice) (inferred, *llm.Error) {
+func (r *run) tries(ctx context.Context, q prompt) (inferred, *llm.Error) {
 	now := r.c.svc.cfg.Now
 	first := now()
 	counted := 0
 	for attempt := 1; ; attempt++ {
-		got, err := r.attempt(ctx, choice, attempt)
-		if err == nil || got.text != "" || ctx.Err() != nil {
+		got, err := r.attempt(ctx, q, attempt)
+		if err == nil || got.text != "" && !q.quiet || ctx.Err() != nil {
 			return got, err
 		}
 		if err.Advice != llm.AdviceWait {
@@ -104,24 +111,25 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // attempt is one request. What it shows is told as it comes; what it cost is
 // counted whether it succeeded or not (A-LOOP-16).
-func (r *run) attempt(ctx context.Context, choice llm.ToolChoice, number int) (inferred, *llm.Error) {
+func (r *run) attempt(ctx context.Context, q prompt, number int) (inferred, *llm.Error) {
 	with := r.choices[0]
-	req := r.request(with, choice)
 	r.inferences++
 	r.emit(InferenceStarted{Model: with.Model, Attempt: number, Turn: r.inferences})
 	col := llm.NewCollector(llm.Origin{Provider: with.Provider.Name(), Model: with.Model})
 	show := newShower(r)
 	var failed error
-	for event, err := range with.Provider.Stream(ctx, req) {
+	for event, err := range with.Provider.Stream(ctx, q.req) {
 		if err != nil {
 			failed = err
 			break
 		}
 		col.Add(event)
-		show.event(event, with)
+		if !q.quiet {
+			show.event(event, with)
+		}
 	}
 	show.flush()
-	r.charge(ctx, with, req, col)
+	r.charge(ctx, with, q, col)
 	reply, err := col.Reply()
 	if failed == nil {
 		failed = err
@@ -160,8 +168,8 @@ func (r *run) keepPart(text, mark string) {
 }
 
 // charge counts what a request cost. A provider that told nothing is estimated.
-func (r *run) charge(ctx context.Context, with Choice, req llm.Request, col *llm.Collector) {
-	u := Usage{Estimated: true, Input: estimate(req), Output: tokensOf(len(col.Text()))}
+func (r *run) charge(ctx context.Context, with Choice, q prompt, col *llm.Collector) {
+	u := Usage{Estimated: true, Input: q.guessed, Output: tokensOf(len(col.Text()))}
 	if told := col.Usage(); told != nil {
 		u = Usage{Input: told.Input, Output: told.Output, CacheRead: told.CacheRead, CacheWrite: told.CacheWrite, Reasoning: told.Reasoning}
 	}
@@ -169,6 +177,9 @@ func (r *run) charge(ctx context.Context, with Choice, req llm.Request, col *llm
 	if micros != nil {
 		usd := float64(*micros) / 1e6
 		u.CostUSD = &usd
+	}
+	if !q.quiet {
+		r.learn(col.Usage(), q.guessed)
 	}
 	r.spent.add(u, micros)
 	r.emit(u)

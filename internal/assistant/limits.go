@@ -68,6 +68,30 @@ const (
 	// defaultWindow is the context window of a model that nobody described, in tokens (A-CTX-7).
 	defaultWindow = 128_000
 
+	// Compaction (A-CTX-6, A-CTX-8): where it begins and what it aims at, as parts of
+	// what a prompt may fill; how many passes there are, and what they keep.
+	compactAt      = 0.8
+	compactAim     = 0.5
+	maxCompactions = 2
+	keepSteps      = 4
+	personBytes    = 8 << 10
+	stubFrom       = 200
+	// assumedReply is kept free for a reply whose bound nobody set, in tokens.
+	assumedReply = 8192
+	// guessMargin is what guesses are raised by, imageTokens the guess of a picture.
+	guessMargin = 1.1
+	imageTokens = 1600
+	// A prompt that the server counts at less than this part of the guess was cut;
+	// small ones are too rough to tell (A-CTX-7).
+	truncatedBelow = 0.6
+	truncationFrom = 3000
+	// What a summary holds at most: bytes of notes, lines of a list, receipts and
+	// what each keeps of its output.
+	summaryBytes    = 24 << 10
+	summaryLines    = 40
+	summaryReceipts = 400
+	summaryExcerpt  = 500
+
 	// Budgets of a run that nobody chose otherwise (A-LOOP-16).
 	budgetToolCalls = 500
 	budgetNotice    = 0.8

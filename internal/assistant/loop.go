@@ -14,6 +14,8 @@ type thread struct {
 	joined string
 	// cuts, lengths and pauses are in a row; empties too.
 	cuts, lengths, pauses, empties int
+	// squeezed says that room was made because a provider said its window is full.
+	squeezed bool
 }
 
 // converse runs steps until the model stops calling tools, and says how that
@@ -29,6 +31,16 @@ func (r *run) converse(ctx context.Context) Body {
 		}
 		r.steps++
 		got, end := r.infer(ctx, llm.ToolChoice{})
+		if f, ok := end.(Failure); ok && f.Code == CodeContext && !t.squeezed && f.Text == "" {
+			t.squeezed = true
+			changed, stop := r.compact(ctx, true)
+			if stop != nil {
+				return withText(stop, t.joined)
+			}
+			if changed {
+				continue
+			}
+		}
 		if end != nil {
 			return withText(end, t.joined)
 		}
@@ -53,7 +65,7 @@ func (r *run) mayInfer(ctx context.Context) Body {
 	if end := r.overBudget(); end != nil {
 		return end
 	}
-	return r.fits(r.request(r.choices[0], llm.ToolChoice{}))
+	return r.fits(ctx)
 }
 
 // take does what one reply asks for. nil means that the model is asked again.
@@ -67,8 +79,7 @@ func (r *run) take(ctx context.Context, t *thread, got inferred) Body {
 	case llm.StopRefusal:
 		return r.takeRefusal(ctx, reply)
 	case llm.StopContext:
-		return Failure{Code: CodeContext, Text: t.joined + got.text,
-			Error: tooBig(r.request(r.choices[0], llm.ToolChoice{}), estimate(r.request(r.choices[0], llm.ToolChoice{})), r.window())}
+		return r.takeFull(ctx, t, got)
 	case llm.StopPause:
 		return r.takePause(t, reply)
 	case llm.StopLength:
@@ -127,6 +138,24 @@ func (r *run) takeRefusal(ctx context.Context, reply llm.Reply) Body {
 		r.emit(Notice{Code: CodeStore, Text: "the refused exchange could not be left out: " + err.Error()})
 	}
 	return end
+}
+
+// takeFull makes room once when the window was full in mid-reply, and asks to go on (A-LOOP-12).
+func (r *run) takeFull(ctx context.Context, t *thread, got inferred) Body {
+	r.keepPart(got.text, markCut)
+	t.joined += got.text
+	if !t.squeezed {
+		t.squeezed = true
+		changed, end := r.compact(ctx, true)
+		if end != nil {
+			return withText(end, t.joined)
+		}
+		if changed {
+			r.note("[The context window was full. Older messages are summarised now. Go on exactly where your last reply stopped; nothing of its calls was run.]")
+			return nil
+		}
+	}
+	return Failure{Code: CodeContext, Text: t.joined, Error: tooBig(r.request(r.choices[0], llm.ToolChoice{}), r.need(), r.window())}
 }
 
 // takePause sends a paused reply back as it is (A-LOOP-14).

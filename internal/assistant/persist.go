@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"car/internal/assistant/llm"
 	"car/internal/assistant/store"
@@ -72,6 +73,11 @@ func (c *Conversation) load(ctx context.Context) error {
 	var t transcript
 	for _, item := range store.Visible(messages, compactions) {
 		if item.Message == nil {
+			rows, err := decodeRows(item.Summary, item.FromSeq, item.ToSeq)
+			if err != nil {
+				return err
+			}
+			t.rows = append(t.rows, rows...)
 			continue
 		}
 		e, err := decodeEntry(item.Message.Body)
@@ -79,7 +85,7 @@ func (c *Conversation) load(ctx context.Context) error {
 			return fmt.Errorf("message %d: %w", item.Message.Seq, err)
 		}
 		m := item.Message
-		t.rows = append(t.rows, row{entry: e, seq: m.Seq, turn: m.Turn, provider: m.Provider, model: m.Model, lastResort: m.LastResort})
+		t.add(row{entry: e, seq: m.Seq, turn: m.Turn, provider: m.Provider, model: m.Model, lastResort: m.LastResort})
 	}
 	t.stored = len(t.rows)
 	c.script, c.loaded = t, true
@@ -138,25 +144,37 @@ func (c *Conversation) hide(ctx context.Context, turn int) error {
 	if err := c.checkpoint(ctx); err != nil {
 		return err
 	}
-	var from, to int64
-	kept := c.script.rows[:0:0]
-	for _, r := range c.script.rows {
-		if r.turn != turn {
-			kept = append(kept, r)
-			continue
-		}
-		if from == 0 {
-			from = r.seq
-		}
-		to = r.seq
-	}
-	if from == 0 {
+	rows := c.script.rows
+	at := slices.IndexFunc(rows, func(r row) bool { return r.turn == turn })
+	if at < 0 {
 		return nil
 	}
-	if err := c.svc.cfg.Store.AddCompaction(ctx, c.id, from, to, nil); err != nil {
+	lo, hi := rows[at].first(), rows[len(rows)-1].last()
+	var kept []row
+	for at > 0 && rows[at-1].first() >= lo { // of the same compaction
+		at--
+	}
+	for _, r := range rows[at:] {
+		if r.turn != turn {
+			kept = append(kept, r)
+		}
+	}
+	var body json.RawMessage // without rows the range is hidden
+	if len(kept) > 0 {
+		var err error
+		if body, err = encodeRows(kept); err != nil {
+			return err
+		}
+	}
+	if err := c.svc.cfg.Store.AddCompaction(ctx, c.id, lo, hi, body); err != nil {
 		return err
 	}
-	c.script = transcript{rows: kept, stored: len(kept)}
+	fresh := slices.Clone(rows[:at])
+	for _, r := range kept {
+		r.seq, r.to = lo, hi
+		fresh = append(fresh, r)
+	}
+	c.script = transcript{rows: fresh, stored: len(fresh)}
 	return nil
 }
 

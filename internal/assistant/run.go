@@ -135,6 +135,7 @@ func (c *Conversation) openRuntime(ctx context.Context) error {
 		return errors.New("Config.Open returned no engine")
 	}
 	c.runtime = &rt
+	c.fixed = c.fixedTokens()
 	return nil
 }
 

@@ -18,6 +18,8 @@ type entry struct {
 	Mark string `json:"mark,omitempty"`
 	// Receipts stand beside results, so that claims can be checked after a restart.
 	Receipts []claim.Receipt `json:"receipts,omitempty"`
+	// Notes are a model's own of the messages that a summary stands for.
+	Notes string `json:"notes,omitempty"`
 }
 
 // entryKind says what a message is for; the label is what is stored.
@@ -30,6 +32,7 @@ const (
 	entryReply   entryKind = "reply"   // a model's message
 	entryResults entryKind = "results" // the results of a step
 	entryNote    entryKind = "note"    // the runtime's own words to the model
+	entrySummary entryKind = "summary" // what stands for messages that prompts leave out
 )
 
 const (
@@ -40,8 +43,14 @@ const (
 // row is an entry in its place.
 type row struct {
 	entry
-	seq  int64
-	turn int
+	// seq is the stored message's; a row that a compaction shows has the first and, in
+	// to, the last of those it stands for.
+	seq, to int64
+	turn    int
+	// tokens is the guessed size.
+	tokens int64
+	// stubbed says that the row is not as it was stored.
+	stubbed bool
 	// provider and model are who made a reply, as served, else as asked.
 	provider, model string
 	lastResort      bool
@@ -58,7 +67,18 @@ type transcript struct {
 }
 
 // add appends a row in memory; a checkpoint writes it.
-func (t *transcript) add(r row) { t.rows = append(t.rows, r) }
+func (t *transcript) add(r row) {
+	r.tokens = messageTokens(r.Message)
+	t.rows = append(t.rows, r)
+}
+
+// newRow is a row of an entry, with its size.
+func newRow(e entry, turn int) row {
+	return row{entry: e, turn: turn, tokens: messageTokens(e.Message)}
+}
+
+// tokens is the guessed size of all messages.
+func (t *transcript) tokens() int64 { return rowTokens(t.rows) }
 
 // unsaved are the rows that no checkpoint has written yet.
 func (t *transcript) unsaved() []row { return t.rows[t.stored:] }
