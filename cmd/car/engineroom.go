@@ -89,10 +89,7 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 	if room.ledger, err = approval.New(approval.Config{Store: h.db, Now: h.app.now}); err != nil {
 		return nil, err
 	}
-	if room.todos, err = openTodos(dir); err != nil {
-		return nil, err
-	}
-	if room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where, Network: h.project.Settings.Tools.Network.V, Search: h.search()}); err != nil {
+	if err := h.equip(room, dir, where); err != nil {
 		return nil, err
 	}
 	gates, err := h.gates(where, room.substrate.FS(), room.tools, influences)
@@ -122,6 +119,16 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 		Undo: room.undo, Warn: func(err error) { h.notice(err.Error()) },
 	})
 	return room, err
+}
+
+// equip opens what tools work with beside the workspace, and the tools.
+func (h *house) equip(room *engineRoom, dir string, where tool.Description) (err error) {
+	if room.todos, err = openTodos(dir); err != nil {
+		return err
+	}
+	room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where,
+		Network: h.project.Settings.Tools.Network.V, Search: h.search()})
+	return err
 }
 
 // policyFor is what governs the session: the files of the project and the person,
