@@ -30,14 +30,17 @@ type explainOptions struct {
 func newPolicyExplainCommand(a *app) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain TOOL PARAMETERS",
+		Use:   "explain [TOOL] PARAMETERS",
 		Short: "Say what would become of a call, and why; runs nothing",
 		Long: "Judges a call as a run here would: the commands in it, the authority it needs, whether\n" +
 			"it can be taken back, each rule that spoke, and the verdict. PARAMETERS is a JSON\n" +
-			"object; for shell it may be the command itself.",
-		Example: "  car policy explain shell 'git push --force'\n  car policy explain write_file '{\"path\": \"../x\", \"content\": \"\"}'",
-		Args:    cobra.ExactArgs(2),
+			"object; for shell it may be the command itself, and TOOL be left out.",
+		Example: "  car policy explain 'git push --force'\n  car policy explain write_file '{\"path\": \"../x\", \"content\": \"\"}'",
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				args = []string{"shell", args[0]}
+			}
 			o.tool, o.text, o.out = args[0], args[1], cmd.OutOrStdout()
 			if err := o.house.settle(); err != nil {
 				return err

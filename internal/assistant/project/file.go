@@ -48,6 +48,11 @@ func (f File) Text() []byte { return slices.Clone(f.data) }
 // lines. It returns the line of each key, by its path, as in `gates[0].check`.
 func (f File) Decode(v any) (lines map[string]int, err error) { return decode(f.Path, f.data, v) }
 
+// Decode reads a TOML file that a person named as strictly as every other; see File.Decode.
+func Decode(file string, data []byte, v any) (lines map[string]int, err error) {
+	return decode(file, data, v)
+}
+
 // DigestOf is the digest that trust is recorded with.
 func DigestOf(content []byte) ir.Digest {
 	sum := sha256.Sum256(content)

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 	"syscall"
 	"testing"
@@ -220,105 +219,6 @@ func (l layout) judgeRow(t testing.TB, r corpusRow, facts Facts) Judgement {
 		}
 	}
 	return j
-}
-
-// agrees compares a judgement with a row; ideal is what the row wishes for.
-func agrees(r corpusRow, j Judgement, ideal bool) bool {
-	var want Verdict
-	if err := want.UnmarshalText([]byte(r.Verdict)); err != nil {
-		return false
-	}
-	if ideal {
-		if err := want.UnmarshalText([]byte(r.Ideal)); err != nil {
-			return false
-		}
-		return j.Verdict <= want
-	}
-	var tier ir.Tier
-	if err := tier.UnmarshalText([]byte(r.Tier)); err != nil {
-		return false
-	}
-	if want == Deny {
-		return j.Verdict == Deny
-	}
-	if r.Match == "at_least" {
-		return j.Verdict <= want && j.Tier >= tier
-	}
-	return j.Verdict == want && j.Tier == tier
-}
-
-// tally counts rows by class.
-type tally struct{ good, all, ideal, ideals int }
-
-func runCorpus(t *testing.T, file string, rootBelowHome bool, facts Facts) {
-	classes := map[string]*tally{}
-	for _, line := range readCorpus(t, file) {
-		l := newLayout(t, rootBelowHome)
-		r := decodeRow(t, line, l)
-		c := classes[r.Class]
-		if c == nil {
-			c = &tally{}
-			classes[r.Class] = c
-		}
-		j := l.judgeRow(t, r, facts)
-		c.all++
-		if agrees(r, j, false) {
-			c.good++
-		} else {
-			t.Errorf("%s %s %s %q: want %s %s %s, got %s %s: %s", r.ID, r.Class, r.Input.Tool, brief(r.Input.Params), r.Verdict, r.Tier, r.Match, j.Verdict, j.Tier, j.Message())
-		}
-		if r.Ideal != "" {
-			c.ideals++
-			if agrees(r, j, true) {
-				c.ideal++
-			} else {
-				t.Logf("ideal missed: %s %s %q: %s", r.ID, r.Class, brief(r.Input.Params), j.Message())
-			}
-		}
-	}
-	names := make([]string, 0, len(classes))
-	for n := range classes {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	var sum tally
-	for _, n := range names {
-		c := classes[n]
-		sum.good, sum.all, sum.ideal, sum.ideals = sum.good+c.good, sum.all+c.all, sum.ideal+c.ideal, sum.ideals+c.ideals
-		if t.Failed() {
-			t.Logf("%-20s %3d/%3d  ideal %2d/%2d", n, c.good, c.all, c.ideal, c.ideals)
-		}
-	}
-	t.Logf("%s: %d of %d rows, %d of %d ideal", file, sum.good, sum.all, sum.ideal, sum.ideals)
-}
-
-func brief(params map[string]any) string {
-	for _, k := range []string{"command", "url", "path"} {
-		if s, ok := params[k].(string); ok {
-			if len(s) > 160 {
-				return s[:100] + "…" + s[len(s)-50:]
-			}
-			return s
-		}
-	}
-	return ""
-}
-
-// G-TIER-5, D-13: every row of the corpus, with files that exist, and by text
-// alone where a row needs no facts.
-func TestCorpusCommands(t *testing.T) {
-	t.Parallel()
-	runCorpus(t, "commands.jsonl", false, osFacts{})
-}
-
-func TestCorpusCommandsByText(t *testing.T) {
-	t.Parallel()
-	runCorpus(t, "commands.jsonl", true, nil)
-}
-
-func TestCorpusHTTP(t *testing.T) {
-	t.Parallel()
-	runCorpus(t, "http.jsonl", false, nil)
 }
 
 var _ io.Reader = openFile{}
