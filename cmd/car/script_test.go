@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) {
 	termguard.Restore()
-	testscript.Main(m, map[string]func(){"car": main})
+	testscript.Main(m, programs())
 }
 
 // TestScript runs every file of testdata/script: the command line as a person
