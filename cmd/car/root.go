@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,8 +43,33 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetErr(a.io.err)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newChatCommand(a), newDoCommand(a), newGoalCommand(a), newRunCommand(a), newUndoCommand(a), newEventsCommand(a), newSessionsCommand(a), newLogCommand(a), newStatsCommand(a), newCostCommand(a), newDoctorCommand(a), newModelsCommand(a), newPolicyCommand(a), newApprovalsCommand(a), newRedactCommand(a), newTrustCommand(a), newInitCommand(a), newVersionCommand(), newExitCodesTopic())
+	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	refuseUnknownTopics(root)
 	return root
+}
+
+// refuseUnknownTopics makes a word that names nothing an error of usage where
+// cobra's own commands print a help text and succeed (U-CLI-3).
+func refuseUnknownTopics(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Args = cobra.NoArgs
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			show := cmd.Run
+			cmd.Run = nil
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil || len(rest) > 0 {
+					return usageError(fmt.Errorf("no help on %q", strings.Join(args, " ")), found.CommandPath()+" --help")
+				}
+				show(cmd, args)
+				return nil
+			}
+		}
+	}
 }
 
 // refuseChild keeps what car started from being a car that decides (law 8).

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"car/internal/tui/safe"
 )
@@ -27,6 +28,9 @@ func complain(w io.Writer, err error) {
 			continue
 		}
 		fmt.Fprintf(w, "  %s\n", safe.Line(line))
+	}
+	if errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "free some space") {
+		fmt.Fprintln(w, "  try: free some space on that disk, then run this again")
 	}
 	if coded != nil {
 		for _, h := range coded.hints {

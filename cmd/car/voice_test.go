@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -22,6 +23,7 @@ func TestComplaints(t *testing.T) {
 		{"with hints", usageError(errors.New("no such thing"), "car help", "car doctor"), "car: no such thing\n  try: car help\n  try: car doctor\n"},
 		{"several lines", errors.New("two things:\n\n  one\n  two\n"), "car: two things:\n  one\n  two\n"},
 		{"control characters", errors.New("a\x1b[2Jb"), "car: a\\x1b[2Jb\n"},
+		{"a full disk", fmt.Errorf("write log: %w", syscall.ENOSPC), "car: write log: no space left on device\n  try: free some space on that disk, then run this again\n"},
 		{"told already", &exitError{code: exitRefused}, ""},
 		{"nobody reads", fmt.Errorf("write: %w", errOutputClosed), ""},
 	} {

@@ -85,12 +85,14 @@ func (r *AuthReason) UnmarshalText(b []byte) (err error) {
 type RetryAdvice uint8
 
 // AdviceNever is a spent quota or "x-should-retry: false"; AdviceRetry is
-// "x-should-retry: true"; AdviceWait is a server that is still loading its model.
+// "x-should-retry: true"; AdviceWait is a server that is still loading its model;
+// AdviceBrief is one that is not running, on this machine: at most being restarted.
 const (
 	AdviceNone RetryAdvice = iota
 	AdviceNever
 	AdviceRetry
 	AdviceWait
+	AdviceBrief
 )
 
 // Error is how an inference ends that does not succeed. It holds no key, no
@@ -141,7 +143,7 @@ func (e *Error) Retryable() bool {
 	switch e.Advice {
 	case AdviceNever:
 		return false
-	case AdviceRetry, AdviceWait:
+	case AdviceRetry, AdviceWait, AdviceBrief:
 		return e.Kind != KindCanceled
 	}
 	switch e.Kind {

@@ -17,4 +17,6 @@ const (
 	retryCap      = 30 * time.Second
 	retryAfterMax = 120 * time.Second
 	retryLoading  = 2 * time.Second
+	// retryBrief is long enough for a server on this machine that is being restarted.
+	retryBrief = 2 * time.Second
 )

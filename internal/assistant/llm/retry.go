@@ -16,12 +16,14 @@ type RetryPolicy struct {
 	// Loading is the pause between requests to a server that loads its model; such
 	// requests do not count as tries.
 	Loading time.Duration
+	// Brief stands in for Total where nothing listens on this machine.
+	Brief time.Duration
 }
 
 // DefaultRetryPolicy returns the policy of A-LLM-9.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{Tries: retryTries, Total: retryTotal, Base: retryBase, Cap: retryCap,
-		MaxRetryAfter: retryAfterMax, Loading: retryLoading}
+		MaxRetryAfter: retryAfterMax, Loading: retryLoading, Brief: retryBrief}
 }
 
 // Next returns how long to wait before another request, and false when err is
@@ -47,7 +49,11 @@ func (p RetryPolicy) Next(err *Error, tried int, elapsed time.Duration, jitter f
 	case loading:
 		delay = p.Loading
 	}
-	if elapsed+delay > p.Total {
+	total := p.Total
+	if err.Advice == AdviceBrief {
+		total = p.Brief
+	}
+	if elapsed+delay > total {
 		return 0, false
 	}
 	return delay, true

@@ -32,6 +32,8 @@ func TestRetryPolicy(t *testing.T) {
 		{"x-should-retry: false", Error{Kind: KindServer, Advice: AdviceNever}, 1, 0, 0, false},
 		{"loading goes on beyond six", Error{Kind: KindOverloaded, Advice: AdviceWait}, 60, 4 * time.Minute, 2 * time.Second, true},
 		{"loading ends after five minutes", Error{Kind: KindOverloaded, Advice: AdviceWait}, 1, 299 * time.Second, 0, false},
+		{"nothing listens here", Error{Kind: KindNetwork, Advice: AdviceBrief}, 1, 0, 500 * time.Millisecond, true},
+		{"and still nothing", Error{Kind: KindNetwork, Advice: AdviceBrief}, 3, 500 * time.Millisecond, 0, false},
 		{"canceled stays canceled", Error{Kind: KindCanceled, Advice: AdviceRetry}, 1, 0, 0, false},
 	} {
 		delay, again := DefaultRetryPolicy().Next(&tc.err, tc.tried, tc.elapsed, half)

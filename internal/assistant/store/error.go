@@ -1,7 +1,11 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -71,17 +75,34 @@ func (e *NotFoundError) Error() string { return fmt.Sprintf("no %s %q", e.Kind, 
 // explain gives SQLite's own words a subject and a way out; our errors pass.
 func explain(path string, err error) error {
 	switch code := codeOf(err); {
-	case code == 0:
+	case code == 0, errors.Is(err, syscall.ENOSPC): // nothing of SQLite's, or told already
 		return err
 	case isBusy(err):
 		return fmt.Errorf("%s is kept locked by another process: %w", path, err)
 	case code&0xff == sqlite3.SQLITE_NOTADB, code&0xff == sqlite3.SQLITE_CORRUPT:
 		return &DamagedError{Path: path, Err: err}
 	case code&0xff == sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%s: the disk is full, nothing was recorded: %w", path, err)
+		return fullDisk(path, err)
+	case code&0xff == sqlite3.SQLITE_IOERR && noSpace(filepath.Dir(path)):
+		return fullDisk(path, err) // SQLite's side files tell a full disk as bad input and output
 	case code&0xff == sqlite3.SQLITE_READONLY, code&0xff == sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	default:
 		return fmt.Errorf("%s: %w", path, err)
 	}
+}
+
+// fullDisk says what a person can do about it; the cause is syscall.ENOSPC.
+func fullDisk(path string, err error) error {
+	return fmt.Errorf("%s: the disk is full, nothing was recorded: free some space on it and run this again: %w: %w", path, syscall.ENOSPC, err)
+}
+
+// noSpace reports whether the directory's disk takes no page more.
+func noSpace(dir string) bool {
+	f, err := os.CreateTemp(dir, ".space-")
+	if err == nil {
+		_, err = f.Write(make([]byte, 64<<10))
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return errors.Is(err, syscall.ENOSPC)
 }

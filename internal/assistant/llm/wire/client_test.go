@@ -222,6 +222,9 @@ func TestNoServer(t *testing.T) {
 	if !e.Retryable() || !strings.Contains(e.Message, strings.TrimPrefix(s.URL, "http://")) || !strings.Contains(e.Message, "refused") {
 		t.Errorf("error %q", e.Error())
 	}
+	if e.Advice != llm.AdviceBrief || !strings.Contains(e.Error(), "start the server") {
+		t.Errorf("error %q, advice %v: a server of this machine that is not running is worth no long wait", e.Error(), e.Advice)
+	}
 }
 
 // A-LLM-9: the first byte has a limit, each silence has another, and the caller's own pauses have none.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 
 	"car/internal/assistant/llm"
 )
@@ -37,8 +38,23 @@ func (a *Answer) unanswered(err error) *llm.Error {
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
-	return &llm.Error{Kind: llm.KindNetwork, Provider: c.provider, Err: err,
+	e := &llm.Error{Kind: llm.KindNetwork, Provider: c.provider, Err: err,
 		Message: "no answer from " + c.base.Host + a.through() + ": " + clean(scrub(networkProblem(err), a.secrets))}
+	if refusedHere(err) {
+		e.Advice, e.Hint = llm.AdviceBrief, "nothing listens there: start the server, or check the address"
+	}
+	return e
+}
+
+// refusedHere reports that this very machine has nobody at the address, which no
+// wait will mend (A-LLM-9).
+func refusedHere(err error) bool {
+	var op *net.OpError
+	if !errors.As(err, &op) || !errors.Is(err, syscall.ECONNREFUSED) {
+		return false
+	}
+	at, ok := op.Addr.(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
 }
 
 // through names the proxy, if there is one.
