@@ -345,3 +345,44 @@ func TestResumeInTheConversation(t *testing.T) {
 		t.Errorf("leaving exits with %d:\n%s", code, last)
 	}
 }
+
+// G-POL-6: what a person allowed again and again becomes a rule they could add, which
+// reads as one; what loses work does not.
+func TestPolicySuggest(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var b strings.Builder
+	b.WriteString("version = 1\n")
+	commands := []string{"flyctl deploy left", "flyctl deploy right", "git tag v1", "rm -rf build; git reset --hard", "git reset --hard HEAD~1"}
+	for _, command := range commands {
+		b.WriteString("[[turn]]\n[[turn.call]]\nname = \"shell\"\nargs = { command = '" + command + "' }\n")
+	}
+	b.WriteString("[[turn]]\ntext = \"Over.\"\n")
+	scenario := s.write(t, "scenario.toml", b.String())
+	if out, err := s.car(t.Context(), "policy", "suggest").Output(); err != nil || !strings.Contains(string(out), "nothing to suggest") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	c := converse(t, s, "do", "--model", "scripted:"+scenario, "go")
+	for range commands {
+		c.expect("x no, and stop: ")
+		c.press("y\r")
+	}
+	c.expect("Over.")
+	c.end()
+	out, err := s.car(t.Context(), "policy", "suggest").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(out)
+	if !strings.Contains(text, "[[command]]\nrun = \"flyctl deploy\"\ndecide = \"allow\"\n") || !strings.Contains(text, "#   flyctl deploy right") {
+		t.Errorf("no rule for flyctl deploy:\n%s", text)
+	}
+	if strings.Contains(text, `run = "git reset"`) || strings.Contains(text, "git tag") {
+		t.Errorf("a rule for too much:\n%s", text)
+	}
+	s.mkdir(t, ".car/policies")
+	s.write(t, ".car/policies/30.toml", text)
+	if out, err := s.car(t.Context(), "policy", "check").CombinedOutput(); err != nil {
+		t.Errorf("what is suggested can not be read: %v\n%s", err, out)
+	}
+}

@@ -22,7 +22,7 @@ func newPolicyCommand(a *app) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyListCommand(a), newPolicyCheckCommand(a), newPolicyExplainCommand(a), newPolicyTestCommand(a))
+	cmd.AddCommand(newPolicyListCommand(a), newPolicyCheckCommand(a), newPolicyExplainCommand(a), newPolicyTestCommand(a), newPolicySuggestCommand(a))
 	return cmd
 }
 
