@@ -45,6 +45,7 @@ type InputStore interface {
 	WaitingInputs(ctx context.Context, session string) ([]store.Input, error)
 	ReturnInputs(ctx context.Context, session string) ([]store.Input, error)
 	WithdrawInput(ctx context.Context, session string, id int64) error
+	ReturnInput(ctx context.Context, session string, id int64) error
 }
 
 // QuestionStore keeps questions, the goal and what requests cost.

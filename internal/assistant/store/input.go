@@ -105,6 +105,16 @@ func (db *DB) ReturnInputs(ctx context.Context, session string) (waiting []Input
 	return waiting, err
 }
 
+// ReturnInput takes one waiting input out of the queue, back into the editor.
+func (db *DB) ReturnInput(ctx context.Context, session string, id int64) error {
+	return db.update(ctx, func(tx *sql.Tx) error {
+		if err := db.touch(ctx, tx, session); err != nil {
+			return err
+		}
+		return moveInput(ctx, tx, session, id, "returned")
+	})
+}
+
 func returnInputs(ctx context.Context, tx *sql.Tx, session string) ([]Input, error) {
 	if _, err := tx.ExecContext(ctx, `UPDATE inputs SET state = 'returned' WHERE session = ? AND state = 'pending'`, session); err != nil {
 		return nil, err
