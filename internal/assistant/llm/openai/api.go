@@ -12,10 +12,14 @@ type API uint8
 
 // The formats.
 const (
-	Chat API = iota
+	// Auto is Responses for OpenAI's own server and Chat for every other (A-LLM-6).
+	Auto API = iota
+	Chat
+	// Responses is OpenAI's own newer one; few other servers have it.
+	Responses
 )
 
-var apiLabels = []string{"chat"}
+var apiLabels = []string{"auto", "chat", "responses"}
 
 // String returns the configuration label.
 func (a API) String() string {
@@ -47,5 +51,6 @@ type dialect struct {
 }
 
 var dialects = map[API]dialect{
-	Chat: {path: "chat/completions", encode: encodeChat, reply: func(o llm.Origin) wire.Reader { return newChatReply(o) }},
+	Chat:      {path: "chat/completions", encode: encodeChat, reply: func(o llm.Origin) wire.Reader { return newChatReply(o) }},
+	Responses: {path: "responses", encode: encodeResponses, reply: func(o llm.Origin) wire.Reader { return newResponsesReply(o) }},
 }

@@ -53,10 +53,6 @@ func New(c Config) (*Provider, error) {
 	if c.Name == "" {
 		c.Name = "openai"
 	}
-	dialect, known := dialects[c.API]
-	if !known {
-		return nil, fmt.Errorf("provider %s: api %s is not known", c.Name, c.API)
-	}
 	if c.Wire.BaseURL == "" {
 		c.Wire.BaseURL = Official
 	}
@@ -65,7 +61,18 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("provider %s: %w", c.Name, err)
 	}
-	return &Provider{server: server{name: c.Name, official: client.Host() == "api.openai.com"}, dialect: dialect, client: client,
+	official := client.Host() == "api.openai.com"
+	if c.API == Auto {
+		c.API = Chat
+		if official {
+			c.API = Responses
+		}
+	}
+	dialect, known := dialects[c.API]
+	if !known {
+		return nil, fmt.Errorf("provider %s: api %s is not known", c.Name, c.API)
+	}
+	return &Provider{server: server{name: c.Name, official: official}, dialect: dialect, client: client,
 		credential: c.Credential, authHeader: c.AuthHeader}, nil
 }
 
