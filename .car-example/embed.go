@@ -14,7 +14,7 @@ import "embed"
 
 // Folder holds the files of `.car/`, at their paths within it.
 //
-//go:embed config.toml policies intent.json tool-labels.json production-gates.toml tools.toml
+//go:embed config.toml policies intent.json tool-labels.json production-gates.toml tools.toml mcp.toml
 var Folder embed.FS
 
 // Demo holds the project that the demo works on, below demo.

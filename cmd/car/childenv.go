@@ -57,5 +57,5 @@ func (h *house) secrets() []string {
 			values = append(values, value)
 		}
 	}
-	return values
+	return append(values, h.mcpSecrets()...)
 }

@@ -155,7 +155,9 @@ func (a *app) report(h *house, t *task, o doOptions, outcome assistant.Outcome, 
 	}
 	switch o.format {
 	case formatJSON:
-		if err := writeJSONLine(o.out, documentOf(t.log, t.sandbox(), o.task, code)); err != nil {
+		d := documentOf(t.log, t.sandbox(), o.task, code)
+		d.MCP = t.room.servers()
+		if err := writeJSONLine(o.out, d); err != nil {
 			return err
 		}
 	case formatText:

@@ -53,6 +53,8 @@ type document struct {
 	// Text is what the model said last where it is no summary of work that was done.
 	Text     string `json:"text,omitempty"`
 	ExitCode int    `json:"exit_code"`
+	// MCP are the servers of the session, with the cause of those that failed (B063).
+	MCP []docServer `json:"mcp_servers,omitempty"`
 }
 
 type docReceipts struct {

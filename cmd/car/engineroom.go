@@ -18,6 +18,7 @@ import (
 	"car/internal/engine/state"
 	"car/internal/engine/tool"
 	"car/internal/engine/undo"
+	"car/internal/tools/mcp"
 	"car/internal/tools/substrate"
 )
 
@@ -30,7 +31,9 @@ type engineRoom struct {
 	// workspace is the project, for the fingerprint of a goal's check; nothing writes through it.
 	workspace *os.Root
 	// tools are ours and the programs beside them.
-	tools   *engine.Toolbox
+	tools *engine.Toolbox
+	// mcp are the servers whose tools are among them; nil is none.
+	mcp     *mcp.Fleet
 	todos   *todoList
 	undo    *undo.Journal
 	state   *state.Store
@@ -41,7 +44,7 @@ type engineRoom struct {
 // openEngine puts the engine of a session together: where hands act, what they
 // are, what governs them, and where it is written down. influences are what stands
 // in the prompt from the beginning and is not trusted.
-func (h *house) openEngine(id string, approver admit.Approver, influences ...string) (_ *engineRoom, err error) {
+func (h *house) openEngine(ctx context.Context, id string, approver admit.Approver, influences ...string) (_ *engineRoom, err error) {
 	dir := sessionDir(h.home, id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -53,13 +56,9 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 		}
 	}()
 	env := h.app.env
-	room.substrate, err = substrate.Open(substrate.Config{
-		Root: h.project.Root, ScratchBase: env.temp, UID: env.uid, Session: id, Home: env.home, Env: env.vars, EnvPass: h.project.Settings.Tools.EnvPass.Strings(), Withheld: h.withheld, Now: h.app.now, Notice: h.notice,
-	})
-	if err != nil {
+	if room.substrate, err = h.openSubstrate(id); err != nil {
 		return nil, err
 	}
-	h.app.emergency.owns(room.substrate)
 	if room.workspace, err = os.OpenRoot(h.project.Root); err != nil {
 		return nil, err
 	}
@@ -92,6 +91,13 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 	if err := h.equip(room, dir, where); err != nil {
 		return nil, err
 	}
+	web, err := h.web(judge)
+	if err != nil {
+		return nil, err
+	}
+	if room.mcp, err = h.openMCP(ctx, room, web, redactor); err != nil {
+		return nil, err
+	}
 	gates, err := h.gates(where, room.substrate.FS(), room.tools, influences)
 	if err != nil {
 		return nil, err
@@ -103,10 +109,6 @@ func (h *house) openEngine(id string, approver admit.Approver, influences ...str
 		return nil, err
 	}
 	if room.spans, err = h.openSpans(); err != nil {
-		return nil, err
-	}
-	web, err := h.web(judge)
-	if err != nil {
 		return nil, err
 	}
 	environment, err := envDigest(env.vars)
@@ -129,6 +131,20 @@ func (h *house) equip(room *engineRoom, dir string, where tool.Description) (err
 	room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where,
 		Network: h.project.Settings.Tools.Network.V, Search: h.search()})
 	return err
+}
+
+// openSubstrate is where the hands of a session act.
+func (h *house) openSubstrate(id string) (tool.Substrate, error) {
+	env := h.app.env
+	sub, err := substrate.Open(substrate.Config{
+		Root: h.project.Root, ScratchBase: env.temp, UID: env.uid, Session: id, Home: env.home, Env: env.vars,
+		EnvPass: h.project.Settings.Tools.EnvPass.Strings(), Withheld: h.withheld, Now: h.app.now, Notice: h.notice,
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.app.emergency.owns(sub)
+	return sub, nil
 }
 
 // policyFor is what governs the session: the files of the project and the person,
@@ -159,7 +175,7 @@ func (r *engineRoom) forModel() []assistant.Tool {
 
 // close ends what the session still runs and closes its records.
 func (r *engineRoom) close(ctx context.Context) error {
-	var errs []error
+	errs := []error{r.mcp.Close()}
 	if r.substrate != nil {
 		errs = append(errs, r.substrate.Close())
 	}

@@ -78,7 +78,7 @@ func (a *app) runIn(ctx context.Context, h *house, o runOptions, proposals []ir.
 	if err != nil {
 		return err
 	}
-	room, err := h.openEngine(id, nil)
+	room, err := h.openEngine(ctx, id, nil)
 	if err != nil {
 		return err
 	}

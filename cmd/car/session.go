@@ -82,7 +82,7 @@ func (h *house) openSession(ctx context.Context, o taskOptions, unattended bool)
 		}
 	}
 	late := &lateApprover{}
-	if s.room, err = h.openEngine(id, late, influences...); err != nil {
+	if s.room, err = h.openEngine(ctx, id, late, influences...); err != nil {
 		return nil, err
 	}
 	if resumed {

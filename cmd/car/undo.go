@@ -59,7 +59,8 @@ func (h *house) takeBack(ctx context.Context, o undoOptions) error {
 	if err := h.db.AcquireLease(ctx, id); err != nil {
 		return err
 	}
-	room, err := h.openEngine(id, nil)
+	h.project.Servers = nil // taking back needs no server
+	room, err := h.openEngine(ctx, id, nil)
 	if err != nil {
 		return errors.Join(err, h.db.ReleaseLease(ctx, id))
 	}

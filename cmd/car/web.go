@@ -52,12 +52,17 @@ func refusal(verdict policy.Verdict, why string) error {
 }
 
 // reachable tells the hosts that a person allowed to be private: allow_hosts, and
-// the search service that they configured.
+// the services that they configured. Metadata addresses stay out of reach.
 func (h *house) reachable() func(name, port string) bool {
 	set := h.project.Settings.Tools
 	list := set.AllowHosts.Strings()
 	if u, err := url.Parse(set.Search.V.URL); err == nil && u.Host != "" {
 		list = append(list, u.Host)
+	}
+	for _, s := range h.project.Servers {
+		if u, err := url.Parse(s.URL); err == nil && u.Host != "" {
+			list = append(list, u.Host)
+		}
 	}
 	return func(name, port string) bool {
 		name = strings.ToLower(name)

@@ -45,13 +45,15 @@ type Project struct {
 	Root string
 	Cwd  string
 	// Files are all files that were read, the outermost first; those that are for
-	// other rooms, such as mcp.toml, are here with their text.
+	// other rooms, such as intent.json, are here with their text.
 	Files    []File
 	Settings Settings
 	// Rules are the policy files in force: the person's, then projects from the outermost in.
 	Rules []policy.RuleFile
 	// Tools are the programs that models may call: the person's, then the project's.
 	Tools []Tool
+	// Servers are the MCP servers in force: the person's, then the project's.
+	Servers []Server
 	// Ignored are the keys that do not count, and why.
 	Ignored []Ignored
 
@@ -77,7 +79,7 @@ func Load(ctx context.Context, c Config) (*Project, error) {
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, err
 	}
-	p := &Project{Root: where.root, Cwd: where.cwd, Files: r.files, Rules: r.rules, Tools: r.programs, config: c}
+	p := &Project{Root: where.root, Cwd: where.cwd, Files: r.files, Rules: r.rules, Tools: r.programs, Servers: r.servers, config: c}
 	p.Settings, p.Ignored = r.merger.set, append(r.merger.ignored, r.ignored...)
 	return p, nil
 }
@@ -92,6 +94,7 @@ type reader struct {
 	rules  []policy.RuleFile
 	// programs are the tools in force.
 	programs []Tool
+	servers  []Server
 	ignored  []Ignored
 	errs     []error
 }
@@ -120,14 +123,15 @@ func (r *reader) folder(dir, project string, outer bool) {
 	for _, name := range names {
 		r.policy(d, name, project, outer)
 	}
-	others := []string{"mcp.toml"}
+	var others []string
 	if project != "" {
-		others = []string{"intent.json", "mcp.toml", "production-gates.toml", "tool-labels.json"}
+		others = []string{"intent.json", "production-gates.toml", "tool-labels.json"}
 	}
 	for _, name := range others {
 		r.file(d, name, project, outer)
 	}
 	r.tools(d, project, outer)
+	r.mcp(d, project, outer)
 }
 
 func (r *reader) settings(d folder, project string, outer bool) {

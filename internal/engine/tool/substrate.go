@@ -54,6 +54,14 @@ type Programs interface {
 	RunProgram(ctx context.Context, p Program, stdin []byte, stdout, stderr io.Writer) (Exit, error)
 }
 
+// Servers is a substrate that can also run a program for as long as it is spoken to
+// (T-MCP-5). What it starts is owned as Exec's is.
+type Servers interface {
+	// RunServer carries stdin to the program until either ends, and closes it. It
+	// returns as RunProgram does; a writer that blocks holds it up.
+	RunServer(ctx context.Context, p Program, stdin io.ReadCloser, stdout, stderr io.Writer) (Exit, error)
+}
+
 // Program is a program that somebody from outside defined.
 type Program struct {
 	// Command is a path, relative to Dir unless absolute, or a bare name that is

@@ -40,7 +40,7 @@ type run struct {
 	theirs []*os.File
 	// stdin is our end of the child's input and input what goes in; nil is an empty input.
 	stdin *os.File
-	input []byte
+	input io.Reader
 	// exited is closed by the goroutine that waits for the shell; waitErr is set before.
 	exited  chan struct{}
 	waitErr error
@@ -149,7 +149,7 @@ func (l *local) launch(r *run) error {
 	if r.stdin != nil {
 		l.drains.Go(func() {
 			// A child that does not want its input has said so by closing it.
-			_, _ = r.stdin.Write(r.input)
+			_, _ = io.Copy(r.stdin, r.input)
 			r.stdin.Close()
 		})
 	}

@@ -1,6 +1,7 @@
 package substrate
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -13,10 +14,23 @@ import (
 	"car/internal/engine/tool"
 )
 
-var _ tool.Programs = (*local)(nil)
+var (
+	_ tool.Programs = (*local)(nil)
+	_ tool.Servers  = (*local)(nil)
+)
 
 // RunProgram runs a program in a session of its own, as Exec runs a shell text.
 func (l *local) RunProgram(ctx context.Context, p tool.Program, stdin []byte, stdout, stderr io.Writer) (tool.Exit, error) {
+	return l.runProgram(ctx, p, bytes.NewReader(stdin), stdout, stderr)
+}
+
+// RunServer runs a program that is spoken to while it runs.
+func (l *local) RunServer(ctx context.Context, p tool.Program, stdin io.ReadCloser, stdout, stderr io.Writer) (tool.Exit, error) {
+	defer stdin.Close() // whoever writes to a program that has ended is told
+	return l.runProgram(ctx, p, stdin, stdout, stderr)
+}
+
+func (l *local) runProgram(ctx context.Context, p tool.Program, stdin io.Reader, stdout, stderr io.Writer) (tool.Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.Exit{}, context.Cause(ctx)
 	}
@@ -40,7 +54,7 @@ func (l *local) RunProgram(ctx context.Context, p tool.Program, stdin []byte, st
 }
 
 // connect makes the three pipes of a program.
-func (r *run) connect(stdin []byte, stdout, stderr io.Writer) error {
+func (r *run) connect(stdin io.Reader, stdout, stderr io.Writer) error {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
 		return err
