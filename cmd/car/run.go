@@ -33,7 +33,9 @@ func newRunCommand(a *app) *cobra.Command {
 		Short: "Run a proposal from a file",
 		Long: "Runs a proposal as the engine runs a model's: checked, judged, recorded. A gate's\n" +
 			"refusal holds back all of it. Nobody is asked; what would need an answer is refused\n" +
-			"unless --tier or --allow covers it. `-` reads the proposal from stdin.\n\n" +
+			"unless --tier or --allow covers it. `-` reads the proposal from stdin. What a proposal\n" +
+			"that is aborted did to files comes back; what one that ends well did, car undo does\n" +
+			"not take back.\n\n" +
 			"With --candidates the proposals are alternatives: they run from the most promising\n" +
 			"down until one succeeds whole, and what one that fails did to state and files is taken\n" +
 			"back first. With --replan N the first runs, and each of the next N takes its place when\n" +

@@ -54,7 +54,7 @@ func newUndoCommand(a *app) *cobra.Command {
 func (h *house) takeBack(ctx context.Context, o undoOptions) error {
 	id, _, err := h.sessionFor(ctx, o.task)
 	if err != nil {
-		return err
+		return h.undoOfRun(o.task, err)
 	}
 	if err := h.db.AcquireLease(ctx, id); err != nil {
 		return err
@@ -72,6 +72,19 @@ func (h *house) takeBack(ctx context.Context, o undoOptions) error {
 		return &exitError{code: exitFailed}
 	}
 	return err
+}
+
+// undoOfRun says of a session of car run, which has a record and no conversation,
+// what it is: car named it a session itself.
+func (h *house) undoOfRun(o taskOptions, unknown error) error {
+	if o.resume == "" {
+		return unknown
+	}
+	id, err := findSession(h.home, o.resume)
+	if err != nil {
+		return unknown
+	}
+	return usageError(fmt.Errorf("session %s is of car run, and car undo takes back the turns of conversations only", id), "car events "+id)
 }
 
 // undoError gives the reasons an undo did nothing their codes and ways out.
