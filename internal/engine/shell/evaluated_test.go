@@ -47,7 +47,7 @@ func TestTextFromOutsideIsCodeWhereANumberIsWanted(t *testing.T) {
 func TestNumbersAreNoCode(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		`n=$(wc -l < f); [[ $n -gt 3 ]]`, `n=$(ls | wc -l); echo $((n+1))`, `n=$(grep -c x f || true); ((n))`, `n=$(grep -ic x < f || echo 0); ((n))`,
+		`n=$(wc -l < f); [[ $n -gt 3 ]]`, `n=$(git rev-list --count HEAD); [[ $n -gt 3 ]]`, `n=$(ls | wc -l); echo $((n+1))`, `n=$(grep -c x f || true); ((n))`, `n=$(grep -ic x < f || echo 0); ((n))`,
 		`n=$([ -f f ] && wc -c < f); ((n))`, `n=$(tr -cd 0-9 < f); ((n))`, `s=$(date +%s); e=$(date -u +%s); echo $((e-s))`, `n=$(stat -c %s f); ((n))`, `n=$(id -u); ((n))`,
 		`i=0; while read -r l; do i=$((i+1)); done < f; [[ $i -gt 2 ]]`, `i=0; for f in *; do ((i++)); done; ((i))`, `for ((i=0;i<10;i++)); do [[ $i -gt 2 ]]; done`,
 		`for i in $(seq 1 200); do [[ $i -gt 3 ]]; done`, `[[ $? -eq 0 ]]`, `[[ $# -lt 1 ]]`, `echo $((COLUMNS-1)) ${#PATH}`,
