@@ -103,6 +103,9 @@ func (t *attendant) put() {
 		t.typed = make(chan string)
 		go t.read()
 	}
+	if p.SessionRule != "" {
+		fmt.Fprintf(t.w, "  s stands for: %s\n", safe.Line(p.SessionRule))
+	}
 	fmt.Fprint(t.w, "  y once · s for this session · n no (words say why) · x no, and stop: ")
 }
 

@@ -63,11 +63,14 @@ type ledgerRun struct {
 	n      int
 	// acknowledged are the lines whose result was seen as ok.
 	acknowledged map[string]bool
+	// decision answers every question; asked counts them.
+	decision string
+	asked    int
 }
 
 func newLedgerRun(t *testing.T) *ledgerRun {
 	t.Helper()
-	r := &ledgerRun{site: newSite(t), acknowledged: map[string]bool{}}
+	r := &ledgerRun{site: newSite(t), acknowledged: map[string]bool{}, decision: "once"}
 	r.server = newModelServer(t, func(n string) string { return "echo " + n + " >> ledger.txt" })
 	r.env = append(r.env, r.server.env()...)
 	// The first round makes the database and the session; it ends well.
@@ -157,8 +160,9 @@ func (r *ledgerRun) follow(out io.Reader, in io.Writer, atQuestion func() bool) 
 		}
 		switch e.Kind {
 		case "approval_pending":
+			r.asked++
 			if !atQuestion() {
-				fmt.Fprintf(in, `{"type":"approve","approval_id":%q,"decision":"once"}`+"\n", e.ApprovalID)
+				fmt.Fprintf(in, `{"type":"approve","approval_id":%q,"decision":%q}`+"\n", e.ApprovalID, r.decision)
 			}
 		case "tool_call":
 			lineOf[e.CallID] = strings.Fields(e.Params.Command)[1]
@@ -271,7 +275,7 @@ func TestCrashAtRandom(t *testing.T) {
 	whole := time.Since(began)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range crashRounds() {
-		if err := r.round(t, formats[random.IntN(2)], "", time.Duration(random.Int64N(int64(whole)))+time.Millisecond); err != nil {
+		if err := r.round(t, formats[random.IntN(2)], "", time.Duration(random.Int64N(int64(whole)*5/4))+time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -47,7 +49,11 @@ func (m *modelServer) env() []string {
 }
 
 func (m *modelServer) serve(w http.ResponseWriter, r *http.Request, read func(*json.Decoder) ([]turnText, error), reply func(text, callID, command string) []string) {
-	turns, err := read(json.NewDecoder(r.Body))
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // whoever sent it was killed meanwhile
+	}
+	turns, err := read(json.NewDecoder(bytes.NewReader(body)))
 	if err == nil {
 		err = paired(turns)
 	}

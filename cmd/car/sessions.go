@@ -21,7 +21,7 @@ func newSessionsCommand(a *app) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a), newSessionsResumeCommand(a), newSessionsRenameCommand(a), newSessionsExportCommand(a),
-		newSessionsImportCommand(a), newSessionsForkCommand(a), newSessionsRewindCommand(a), newSessionsDeleteCommand(a))
+		newSessionsImportCommand(a), newSessionsForkCommand(a), newSessionsRewindCommand(a), newSessionsGrantsCommand(a), newSessionsDeleteCommand(a))
 	return cmd
 }
 

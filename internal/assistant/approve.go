@@ -108,7 +108,7 @@ func (a *asker) ask(ctx context.Context, r admit.Request) (*question, error) {
 	q := &question{id: id, scope: r.ScopeDigest, answered: make(chan Answer, 1), pending: ApprovalPending{
 		ApprovalID: id, CallID: r.CallID, Tool: r.Tool, Params: params, ActionID: string(r.Effect), Scope: asMap(r.Scope),
 		Tier: r.Tier, Reversibility: r.Reversibility, Reason: strings.Join(r.Reasons, "; "), Group: r.Group, ExpiresAt: expires,
-		Commands: r.Commands, Preview: r.Preview}}
+		SessionRule: r.Rule, Commands: r.Commands, Preview: r.Preview}}
 	a.open[id] = q
 	a.c.emit(q.pending) // under the lock, so that no answer is told before its question
 	a.mu.Unlock()
@@ -134,6 +134,13 @@ func (a *asker) await(ctx context.Context, q *question, beside []*question) admi
 		answer = a.giveUp(q, "canceled")
 	}
 	answer = a.record(context.WithoutCancel(ctx), q, answer)
+	if answer.Kind == AnswerSession && q.pending.SessionRule != "" { // one answer for all that it covers (P-GUARD-3)
+		for _, other := range beside {
+			if other != nil && other.pending.SessionRule == q.pending.SessionRule && other.pending.Tier == q.pending.Tier && other.pending.Reason == q.pending.Reason {
+				a.hand(other.id, answer)
+			}
+		}
+	}
 	if answer.Kind == AnswerDenyAndStop {
 		a.c.stopRun(answer.By, answer.Reason)
 		for _, other := range beside {

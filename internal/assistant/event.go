@@ -137,6 +137,9 @@ type ApprovalPending struct {
 	Reason        string           `json:"reason"`
 	Group         string           `json:"group"`
 	ExpiresAt     time.Time        `json:"expires_at"`
+	// SessionRule is what an answer for the session covers beyond exactly this call,
+	// as the runtime made it; empty is nothing (A-APPR-12).
+	SessionRule string `json:"session_rule,omitempty"`
 	// Commands and Preview are the governor's reading, for a screen in this process.
 	Commands []ir.CommandView `json:"commands,omitempty"`
 	Preview  []ir.Block       `json:"-"`

@@ -135,6 +135,11 @@ func (db *DB) apply(ctx context.Context, tx *sql.Tx, m approval.Move) error {
 			return err
 		}
 	}
+	if m.Rule != "" {
+		if err := insertGrant(ctx, tx, session, m.Rule, stamp(db.now())); err != nil {
+			return err
+		}
+	}
 	return logMoves(ctx, tx, m)
 }
 

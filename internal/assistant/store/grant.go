@@ -28,6 +28,12 @@ func (db *DB) Granted(ctx context.Context, session string, scope ir.Digest) (boo
 	return found, err
 }
 
+// Rules lists what the session holds a standing yes for and nobody took back.
+func (db *DB) Rules(ctx context.Context, session string) ([]string, error) {
+	return list(ctx, db, func(s scanner) (rule string, err error) { return rule, s.Scan(&rule) },
+		`SELECT rule FROM grants WHERE session = ? AND revoked = 0 ORDER BY id`, session)
+}
+
 // AddGrant records a rule of the conversation's own; one that stands already
 // changes nothing. Exact scopes are granted by the move that approves them.
 func (db *DB) AddGrant(ctx context.Context, session, rule string) error {

@@ -83,7 +83,7 @@ type book struct {
 	events   []eventlog.Event
 	rows     []string
 	standing approval.Verdict
-	granted  bool
+	grants   []string
 	refuse   string
 }
 
@@ -117,7 +117,9 @@ func (b *book) AfterDispatch(context.Context, approval.EffectID, approval.Outcom
 	return b.row("after")
 }
 
-func (b *book) Granted(context.Context, string, ir.Digest) (bool, error) { return b.granted, nil }
+func (b *book) Grants(context.Context, string) ([]string, error) {
+	return b.grants, nil
+}
 func (b *book) Standing(context.Context, approval.EffectID) (approval.Verdict, bool, error) {
 	return b.standing, b.standing.Approved, nil
 }
@@ -302,6 +304,17 @@ func TestGatesFailClosed(t *testing.T) {
 	}
 }
 
+// scopeOfAsk is the fingerprint of the call that asks, as its refusal names it.
+func scopeOfAsk(t *testing.T) string {
+	t.Helper()
+	adm, _ := admitted(t, office(t, &book{}, nil), proposal("ask"), admit.Options{})
+	if _, err := adm.Ask(t.Context(), []int{0}); err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(adm.Rejected(0).Reason, "approve fingerprint '")
+	return after[:64]
+}
+
 // E-PIPE-7, A-APPR-7, G-APPR-2: a question is a row before it is put, an answer a
 // row before it is used; whatever cannot be written, is late, short or unknown denies.
 func TestQuestions(t *testing.T) {
@@ -316,9 +329,11 @@ func TestQuestions(t *testing.T) {
 	}{
 		{"yes", &book{}, &answer{decision: allow}, "propose approved", ""},
 		{"for the session", &book{}, &answer{decision: admit.Decision{Kind: admit.AllowSession, By: "user"}}, "propose approved", ""},
-		{"granted before", &book{granted: true}, nil, "", ""},
+		{"granted before", &book{grants: []string{"scope:" + scopeOfAsk(t)}}, nil, "", ""},
 		// A-APPR-8: what a person approved before a restart is not asked twice.
-		{"approved before a restart", &book{standing: approval.Verdict{Approved: true, By: "user"}}, nil, "", ""},
+		{"approved before a restart", &book{standing: approval.Verdict{Approved: true, By: "user", Gates: []string{"policy"}}}, nil, "", ""},
+		{"approved before a restart, of another gate", &book{standing: approval.Verdict{Approved: true, By: "user", Gates: []string{"intent"}}}, nil, "",
+			"what was approved before the restart raises a new question (gate: policy; edits need a word (rule posture)); call it again, and it is asked"},
 		{"bare no", &book{}, &answer{}, "propose denied", "declined by user"},
 		{"no with words", &book{}, &answer{decision: admit.Decision{Reason: "use make"}}, "propose denied", "use make"},
 		{"nobody", &book{}, nil, "propose denied", "requires human approval (gate: policy; edits need a word (rule posture)); approve fingerprint '#' then re-run"},

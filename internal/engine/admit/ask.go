@@ -84,14 +84,20 @@ func (adm *Admission) prepare(ctx context.Context, i int) (pending, bool, error)
 		adm.refuseApproval(i, fmt.Sprintf("cannot persist approval scope: %v", err))
 		return pending{}, false, nil
 	}
-	granted, err := adm.by.cfg.Recorder.Granted(ctx, adm.opts.Session, digest)
+	grants, err := adm.by.cfg.Recorder.Grants(ctx, adm.opts.Session)
 	if err != nil {
 		adm.refuseApproval(i, fmt.Sprintf("cannot read session grants: %v", err))
 		return pending{}, false, nil
 	}
 	policyOnly := !slices.ContainsFunc(it.questions, func(q question) bool { return q.gate != gatePolicy })
+	by, granted := "grant:"+string(digest[:12]), slices.Contains(grants, "scope:"+string(digest))
+	if !granted {
+		if rule, ok := ruled(it, grants); ok {
+			by, granted = "grant:"+rule, true
+		}
+	}
 	if granted && policyOnly {
-		it.yes = &yes{by: "grant:" + string(digest[:12]), to: it.questions}
+		it.yes = &yes{by: by, to: it.questions}
 		return pending{}, false, adm.logApproval(i, row.ID, digest, Decision{Kind: AllowSession, By: it.yes.by}, true)
 	}
 	// Policy's questions are filed under the scope itself; a gate's have their own
@@ -135,6 +141,12 @@ func (adm *Admission) approvedBefore(ctx context.Context, i int, id approval.Eff
 	if !found {
 		return false, nil
 	}
+	for _, q := range adm.items[i].questions {
+		if !slices.Contains(v.Gates, q.gate) {
+			adm.refuseApproval(i, fmt.Sprintf("what was approved before the restart raises a new question (gate: %s; %s); call it again, and it is asked", q.gate, q.reason))
+			return true, nil
+		}
+	}
 	adm.items[i].yes = &yes{by: "person:" + v.By, preview: v.Preview, to: adm.items[i].questions}
 	return true, adm.logApproval(i, id, digest, Decision{Kind: AllowOnce, By: v.By, Reason: v.Reason}, true)
 }
@@ -147,6 +159,9 @@ func (adm *Admission) request(ctx context.Context, i int, row approval.Effect, d
 		Tier: it.judgement.Tier.Needed(), Reversibility: it.judgement.Reversibility,
 		Commands: it.judgement.Commands, Targets: it.judgement.Targets,
 		Group: it.judgement.Tier.Needed().String() + ":" + it.action.Tool,
+	}
+	if rule, ok := ruleOf(it); ok {
+		r.Rule = rule.String()
 	}
 	for _, q := range it.questions {
 		r.Reasons = append(r.Reasons, q.reason)
@@ -220,7 +235,10 @@ func (adm *Admission) settle(ctx context.Context, asked []pending, decisions []D
 			d = Decision{By: "nobody", Reason: "canceled"}
 		}
 		allowed := d.Kind == AllowOnce || d.Kind == AllowSession
-		verdict := approval.Verdict{Approved: allowed, By: d.By, Reason: d.Reason, ForSession: d.Kind == AllowSession, Preview: p.request.PreviewDigest}
+		verdict := approval.Verdict{Approved: allowed, By: d.By, Reason: d.Reason, ForSession: d.Kind == AllowSession, Preview: p.request.PreviewDigest, Gates: gatesOf(adm.items[p.index].questions)}
+		if rule, ok := ruleOf(&adm.items[p.index]); ok && verdict.ForSession {
+			verdict.Rule = rule.stored()
+		}
 		if err := adm.by.cfg.Recorder.Decide(record, p.row.ID, verdict); err != nil {
 			adm.refuseApproval(p.index, err.Error())
 			continue
@@ -241,6 +259,17 @@ func (adm *Admission) settle(ctx context.Context, asked []pending, decisions []D
 		}
 	}
 	return out, nil
+}
+
+// gatesOf names who asks, each once.
+func gatesOf(questions []question) []string {
+	var gates []string
+	for _, q := range questions {
+		if !slices.Contains(gates, q.gate) {
+			gates = append(gates, q.gate)
+		}
+	}
+	return gates
 }
 
 // declined is the reason a model reads of a refusal (A-SVC-9).

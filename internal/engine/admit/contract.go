@@ -107,6 +107,9 @@ type Request struct {
 	Targets  []string
 	// Group is shared by requests of a level that need the same authority (P-GUARD-3).
 	Group string
+	// Rule is what "for this session" would cover beyond exactly this call, in words; empty
+	// is nothing (A-APPR-12).
+	Rule string
 }
 
 // DecisionKind is what was decided; the zero value denies.
@@ -149,6 +152,7 @@ type Recorder interface {
 	AfterDispatch(ctx context.Context, id approval.EffectID, o approval.Outcome) error
 	// Standing finds a yes for exactly this effect that no process has used.
 	Standing(ctx context.Context, id approval.EffectID) (approval.Verdict, bool, error)
-	// Granted reports a standing yes of the session for a scope.
-	Granted(ctx context.Context, session string, scope ir.Digest) (bool, error)
+	// Grants lists what the session holds a standing yes for: exact scopes as "scope:"
+	// and their digest, and rules as Verdict.Rule gave them.
+	Grants(ctx context.Context, session string) ([]string, error)
 }

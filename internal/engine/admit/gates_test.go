@@ -21,7 +21,7 @@ func TestAGrantDoesNotAnswerAGate(t *testing.T) {
 	t.Parallel()
 	ask := func(gates ...admit.Gate) (*answer, *admit.Admission) {
 		to := &answer{decision: admit.Decision{Kind: admit.AllowSession, By: "p"}}
-		adm, _ := admitted(t, office(t, &book{granted: true}, to, gates...), proposal("ask"), admit.Options{RefuseAction: true})
+		adm, _ := admitted(t, office(t, &book{grants: []string{"scope:" + scopeOfAsk(t)}}, to, gates...), proposal("ask"), admit.Options{RefuseAction: true})
 		if _, err := adm.Ask(t.Context(), []int{0}); err != nil {
 			t.Fatal(err)
 		}

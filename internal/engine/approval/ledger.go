@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"car/internal/engine/ir"
@@ -16,10 +17,14 @@ type Verdict struct {
 	Reason   string
 	// ForSession also grants the same scope for the rest of the session.
 	ForSession bool
+	// Rule is what ForSession grants beside the identical scope; empty is nothing.
+	Rule string
 	// Preview is the digest of what was shown would change; empty where nothing was.
 	// It is kept with the decision, so that a yes which outlives its process is still
 	// held against it (P-GUARD-2).
 	Preview ir.Digest
+	// Gates are who had asked; a yes that outlives its process answers nobody else.
+	Gates []string
 }
 
 // FreshFor is how long a yes lets its effect run in another process (A-DUR-4).
@@ -28,6 +33,7 @@ const FreshFor = 15 * time.Minute
 // decided is what the move of a yes keeps beside it.
 type decided struct {
 	Preview ir.Digest `json:"preview,omitempty"`
+	Gates   []string  `json:"gates"`
 }
 
 // Outcome is how a dispatched effect ended. The zero value failed.
@@ -80,8 +86,8 @@ func (l *Ledger) Decide(ctx context.Context, id EffectID, v Verdict) error {
 		to = Approved
 	}
 	m := l.move(id, Proposed, to, v.By, v.Reason)
-	if v.Approved && v.Preview != "" {
-		kept, err := json.Marshal(decided{Preview: v.Preview})
+	if v.Approved && (v.Preview != "" || len(v.Gates) > 0) {
+		kept, err := json.Marshal(decided{Preview: v.Preview, Gates: v.Gates})
 		if err != nil {
 			return fmt.Errorf("cannot durably record approval: %w", err)
 		}
@@ -92,7 +98,7 @@ func (l *Ledger) Decide(ctx context.Context, id EffectID, v Verdict) error {
 		if err != nil {
 			return fmt.Errorf("cannot durably record session grant: %w", err)
 		}
-		m.Grant = scope
+		m.Grant, m.Rule = scope, v.Rule
 	}
 	if err := l.store.Apply(ctx, m); err != nil {
 		return fmt.Errorf("cannot durably record approval: %w", err)
@@ -122,7 +128,7 @@ func (l *Ledger) Standing(ctx context.Context, id EffectID) (Verdict, bool, erro
 				return Verdict{}, false, fmt.Errorf("the approval of %s is damaged: %w", id, err)
 			}
 		}
-		return Verdict{Approved: true, By: m.By, Reason: m.Reason, Preview: kept.Preview}, true, nil
+		return Verdict{Approved: true, By: m.By, Reason: m.Reason, Preview: kept.Preview, Gates: kept.Gates}, true, nil
 	}
 	return Verdict{}, false, nil
 }
@@ -218,7 +224,13 @@ func (l *Ledger) AfterDispatch(ctx context.Context, id EffectID, o Outcome) erro
 
 // Granted reports whether the session holds a standing yes for this scope.
 func (l *Ledger) Granted(ctx context.Context, session string, scope ir.Digest) (bool, error) {
-	return l.store.Granted(ctx, session, scope)
+	rules, err := l.store.Rules(ctx, session)
+	return slices.Contains(rules, "scope:"+string(scope)), err
+}
+
+// Grants lists what the session holds a standing yes for.
+func (l *Ledger) Grants(ctx context.Context, session string) ([]string, error) {
+	return l.store.Rules(ctx, session)
 }
 
 // RestartReason is what an effect found in flight at start is marked with (A-DUR-4).

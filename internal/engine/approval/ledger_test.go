@@ -308,8 +308,8 @@ func TestAYesStandsUntilItIsUsed(t *testing.T) {
 	if _, found := standing(l); found {
 		t.Error("a question stands as its answer")
 	}
-	must(t, l.Decide(ctx, e.ID, approval.Verdict{Approved: true, By: "user", Preview: "abc"}))
-	if v, found := standing(l); !found || !v.Approved || v.By != "user" || v.Preview != "abc" {
+	must(t, l.Decide(ctx, e.ID, approval.Verdict{Approved: true, By: "user", Preview: "abc", Gates: []string{"policy"}}))
+	if v, found := standing(l); !found || !v.Approved || v.By != "user" || v.Preview != "abc" || len(v.Gates) != 1 {
 		t.Errorf("stands %v as %+v", found, v)
 	}
 	for wait, want := range map[time.Duration]bool{15 * time.Minute: true, 15*time.Minute + 1: false, -time.Second: false} {

@@ -41,6 +41,8 @@ type Move struct {
 	// standing yes for from this move on. Both are written or neither: a yes whose
 	// grant failed must not be found approved after a restart.
 	Grant ir.Digest
+	// Rule, where set, is granted beside it in the same way.
+	Rule string
 }
 
 // Store keeps effects durably. Every method is one transaction that is on disk
@@ -58,8 +60,9 @@ type Store interface {
 	InState(ctx context.Context, session string, s State) ([]Effect, error)
 	// Moves lists what happened to an effect, in order.
 	Moves(ctx context.Context, id EffectID) ([]Move, error)
-	// Granted reports a standing yes of this session for a scope digest.
-	Granted(ctx context.Context, session string, scope ir.Digest) (bool, error)
+	// Rules lists what this session holds a standing yes for and nobody took back:
+	// "scope:" and a digest, or another rule as Move.Rule gave it.
+	Rules(ctx context.Context, session string) ([]string, error)
 }
 
 // StateError says that a move did not start where it should have. An effect that

@@ -86,7 +86,7 @@ func (r *rows) AfterDispatch(_ context.Context, _ approval.EffectID, o approval.
 	return nil
 }
 
-func (r *rows) Granted(context.Context, string, ir.Digest) (bool, error) { return false, nil }
+func (r *rows) Grants(context.Context, string) ([]string, error) { return nil, nil }
 func (r *rows) Standing(context.Context, approval.EffectID) (approval.Verdict, bool, error) {
 	return approval.Verdict{}, false, nil
 }

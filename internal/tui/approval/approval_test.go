@@ -370,3 +370,13 @@ func TestHostileTextFits(t *testing.T) {
 		}
 	}
 }
+
+// A-APPR-12, A-APPR-14: what an answer for the session would cover is shown before
+// it can be given.
+func TestTheSessionRuleIsShown(t *testing.T) {
+	t.Parallel()
+	text := strings.Join(Body(assistant.ApprovalPending{Tool: "read_file", SessionRule: "read_file below docs/"}, 80, theme.Theme{}), "\n")
+	if !strings.Contains(text, "for this session: read_file below docs/") {
+		t.Errorf("shown:\n%s", text)
+	}
+}

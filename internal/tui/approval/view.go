@@ -119,6 +119,11 @@ func Body(q assistant.ApprovalPending, width int, th theme.Theme) []string {
 			lines = append(lines, "  "+th.Dim.Render(row))
 		}
 	}
+	if q.SessionRule != "" { // what a wider answer covers is part of what is read
+		for _, row := range block.Wrap("for this session: "+safe.Line(q.SessionRule), width-inset) {
+			lines = append(lines, "  "+th.Dim.Render(row))
+		}
+	}
 	diff := false
 	for _, b := range q.Preview {
 		diff = diff || b.Kind == ir.BlockDiff
