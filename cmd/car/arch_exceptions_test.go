@@ -22,7 +22,7 @@ var exceptions = []exception{
 	{"import", "cmd/car/providers.go", "net/http", "it hands the environment's proxy rule to the adapters and sends nothing itself"},
 	{"import", "internal/tools/mcp/fleet.go", "net/http", "it names the type of the client that it is handed and sends nothing by another"},
 	{"import", "cmd/car/mcp.go", "net/http", "it hands the judged client on and sends nothing itself"},
-	{"import", "cmd/car/ownprovider.go", "os/exec", "key_command is the person's own program and prints a key before any session is"},
+	{"import", "cmd/car/keycommand.go", "os/exec", "key_command is the person's own program and prints a key before any session is"},
 	{"import", "cmd/car/edit.go", "os/exec", "the person's own editor, opened by the person, on their own text"},
 	{"import", "cmd/car/ownshell.go", "os/exec", "the person's own command, typed by the person, in their own terminal"},
 	{"import", "internal/tui/takeover/takeover.go", "os/exec", "it shows the command that it is given in a terminal, and decides nothing"},

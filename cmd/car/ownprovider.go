@@ -1,15 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
-	"strings"
-	"sync"
 
 	"car/internal/assistant/llm"
 	"car/internal/assistant/llm/anthropic"
@@ -22,7 +17,12 @@ import (
 func (m *models) makeOwn(p project.Provider) (llm.Provider, error) {
 	c := m.wire(p.Name, p.BaseURL)
 	c.Headers, c.CAFile = p.Headers, p.CAFile
+	var key *commandKey
 	credential, err := credentialOf(p)
+	if len(p.KeyCommand) > 0 {
+		key = &commandKey{argv: p.KeyCommand}
+		credential = key.source
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +35,9 @@ func (m *models) makeOwn(p project.Provider) (llm.Provider, error) {
 	if err != nil {
 		return nil, usageError(fmt.Errorf("%s: %w", p.From, err))
 	}
+	if key != nil {
+		return refreshing{made, key}, nil
+	}
 	return made, nil
 }
 
@@ -42,8 +45,6 @@ func (m *models) makeOwn(p project.Provider) (llm.Provider, error) {
 // asked without one. The key goes to this provider's host and nowhere else.
 func credentialOf(p project.Provider) (wire.Source, error) {
 	switch {
-	case len(p.KeyCommand) > 0:
-		return keyCommand(p.KeyCommand), nil
 	case p.KeyEnv != "":
 		key := os.Getenv(p.KeyEnv)
 		if key == "" {
@@ -58,27 +59,6 @@ func credentialOf(p project.Provider) (wire.Source, error) {
 		return wire.Fixed(wire.Credential{Token: wire.Secret(token)}), nil
 	}
 	return nil, nil
-}
-
-// keyCommand runs the person's own program that prints a key, once. Only their own
-// settings file can name one.
-func keyCommand(argv []string) wire.Source {
-	var mu sync.Mutex
-	var key wire.Secret
-	return func(ctx context.Context) (wire.Credential, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if key == "" {
-			out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).Output()
-			if err != nil {
-				return wire.Credential{}, err
-			}
-			if key = wire.Secret(strings.TrimSpace(string(out))); key == "" {
-				return wire.Credential{}, errors.New("key_command printed nothing")
-			}
-		}
-		return wire.Credential{Key: key}, nil
-	}
 }
 
 // providerNames are the names that --model takes before the slash.
