@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var letters = map[Kind]string{TestsPass: "T", BuildSucceeds: "B", Committed: "C", Pushed: "P", FilesChanged: "F"}
+var letters = map[Kind]string{TestsPass: "T", BuildSucceeds: "B", Committed: "C", Pushed: "P", FilesChanged: "F", CleanTree: "W", Deployed: "D", Sent: "S"}
 
 // A-CLAIM-3, A-CLAIM-6: on labelled endings at most 2 % are flagged wrongly, and
 // what is a claim is found.

@@ -16,6 +16,9 @@ const (
 	Committed
 	Pushed
 	FilesChanged
+	CleanTree
+	Deployed
+	Sent
 )
 
 // String says what is claimed, in words a person reads.
@@ -31,6 +34,12 @@ func (k Kind) String() string {
 		return "changes pushed"
 	case FilesChanged:
 		return "files changed"
+	case CleanTree:
+		return "working tree clean"
+	case Deployed:
+		return "deployed"
+	case Sent:
+		return "sent"
 	default:
 		return "unknown claim"
 	}
@@ -74,6 +83,11 @@ var patterns = []pattern{
 	{BuildSucceeds, regexp.MustCompile(`(?i)\bno\s+(?:type|lint|vet|compile|compilation|compiler|build)\s+errors\b`)},
 	{Committed, regexp.MustCompile(`(?i)\b(?:i(?:'ve|’ve|\s+have)?\s+(?:also\s+)?committed|(?:changes?|work|fix|everything|it)\s+(?:is|are|was|were|has\s+been|have\s+been)\s+(?:now\s+)?committed|^committed)\b`)},
 	{Pushed, regexp.MustCompile(`(?i)\b(?:i(?:'ve|’ve|\s+have)?\s+(?:also\s+)?pushed|(?:changes?|work|fix|branch|commits?|everything|it)\s+(?:is|are|was|were|has\s+been|have\s+been)\s+(?:now\s+)?pushed|^pushed)\s+(?:the\b|to\b|it\b|them\b|everything\b|$)`)},
+	{CleanTree, regexp.MustCompile(`(?i)\b(?:(?:working\s+|work\s*)?tree|working\s+directory|repo(?:sitory)?|checkout)\s+is\s+(?:now\s+)?clean\b`)},
+	{Deployed, regexp.MustCompile(`(?i)(?:\bi(?:'ve|’ve|\s+have)?\s+(?:also\s+)?deployed|\b(?:it|app|service|site|release|version|fix|build|change)\s+(?:is|was|has\s+been)\s+(?:now\s+)?deployed|^deployed)\s+(?:the\b|to\b|it\b|version\b|v\d|$|[.!,])`)},
+	{Deployed, regexp.MustCompile(`(?i)\b(?:it|app|service|site|release|version\s+\S+|fix)\s+is\s+(?:now\s+)?live\s*(?:in\s+production\b|on\s+production\b|[.!,]|$)`)},
+	{Sent, regexp.MustCompile(`(?i)(?:\bi(?:'ve|’ve|\s+have)?\s+(?:also\s+)?|^)(?:opened|created|filed|submitted)\s+(?:a\s+|an\s+|the\s+)?(?:new\s+)?(?:draft\s+)?(?:pr|pull\s+request|merge\s+request|issue|ticket)\b(?:\s*(?:#?\d+\b|for\b|with\b|on\b|against\b|[.!,]|$))`)},
+	{Sent, regexp.MustCompile(`(?i)(?:\bi(?:'ve|’ve|\s+have)?\s+(?:also\s+)?|^)(?:sent|posted|published)\s+(?:the|a|an)\s+(?:\S+\s+){0,2}?(?:message|e-?mail|comment|notification|announcement|review|package|release)\b`)},
 }
 
 // extensions tell a file's name from a qualified identifier such as fmt.Errorf.

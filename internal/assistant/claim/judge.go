@@ -59,6 +59,12 @@ func judge(c Claim, receipts []Receipt) Finding {
 		return judgeDone(c, receipts, classPush, "a push")
 	case FilesChanged:
 		return judgeFiles(c, receipts)
+	case CleanTree:
+		return judgeClean(c, receipts)
+	case Deployed:
+		return judgeDeployed(c, receipts)
+	case Sent:
+		return judgeSent(c, receipts)
 	default:
 		return Finding{Claim: c, Verdict: Supported}
 	}
@@ -169,6 +175,76 @@ func judgeDone(c Claim, receipts []Receipt, want class, what string) Finding {
 		}
 	}
 	return f
+}
+
+// judgeClean decides a claim that git status stands behind, when it ran after
+// everything that changed a file.
+func judgeClean(c Claim, receipts []Receipt) Finding {
+	f := Finding{Claim: c, Why: "no receipt of git status"}
+	changed := ""
+	for i := len(receipts) - 1; i >= 0; i-- {
+		r := receipts[i]
+		if !r.Ran {
+			continue
+		}
+		switch {
+		case r.OK && r.classes()&classStatus != 0:
+			f.Verdict = Supported
+			if changed != "" {
+				f.Verdict = Stale
+				f.Why = fmt.Sprintf("%s ran before %s changed", quoted(r.Brief), changed)
+			}
+			return f
+		case changed == "" && len(r.Changed) > 0:
+			changed = r.Changed[0]
+		case changed == "":
+			changed = changedBy(r)
+		}
+	}
+	return f
+}
+
+// judgeSent decides a claim that something left this machine. Any call outward that
+// worked supports it, unless what it did is known to be something else: nobody can
+// tell what a service was asked to do.
+func judgeSent(c Claim, receipts []Receipt) Finding {
+	if f := judgeDone(c, receipts, classSend|classHealth, "something that was sent"); f.Verdict == Supported || f.Contradicted {
+		return f
+	}
+	for _, r := range receipts {
+		if r.OK && r.Ran && (r.Effect == Outward && len(r.Commands) == 0 && !r.GoalCheck || r.outwardUnknown()) {
+			return Finding{Claim: c, Verdict: Supported}
+		}
+	}
+	return Finding{Claim: c, Why: "no receipt of something that was sent"}
+}
+
+// judgeDeployed decides a claim that a command of a deploying kind stands behind, or
+// a program of the project's own that may be one.
+func judgeDeployed(c Claim, receipts []Receipt) Finding {
+	f := judgeDone(c, receipts, classDeploy|classPush|classSend, "a deployment")
+	if f.Verdict == Supported || f.Contradicted {
+		return f
+	}
+	for _, r := range receipts {
+		if r.OK && r.Ran && (r.outwardUnknown() || strings.Contains(strings.ToLower(r.Brief), "deploy")) {
+			return Finding{Claim: c, Verdict: Supported}
+		}
+	}
+	return f
+}
+
+// outwardUnknown reports a shell text that reached out with a program nobody knows.
+func (r Receipt) outwardUnknown() bool {
+	if r.Effect != Outward {
+		return false
+	}
+	for _, words := range r.Commands {
+		if classOf(words) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeFiles decides a claim about files. A shell command that may have changed
