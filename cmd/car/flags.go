@@ -40,6 +40,7 @@ func bindHouse(cmd *cobra.Command, o *houseOptions) {
 	f.Int64Var(&o.window, "context-window", 0, "the model's context window in `tokens`")
 	f.StringVar(&o.spans, "spans", "", "add what ran, and how long it took, to this `file` as OTLP JSON lines")
 	f.BoolVar(&o.local, "local", false, "act on this machine; there is no other place yet, so it is the default")
+	f.StringVar(&o.network, "network", "on", "off takes http_request, web_search and MCP over HTTP away: `on|off`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 }
 
@@ -50,6 +51,9 @@ func (o *houseOptions) settle() error {
 	}
 	if o.full {
 		o.tier = ir.FullAccess
+	}
+	if o.network != "" && o.network != "on" && o.network != "off" {
+		return usageError(fmt.Errorf("--network: %q is neither on nor off", o.network))
 	}
 	if o.window < 0 {
 		return usageError(fmt.Errorf("--context-window: %d is not a number of tokens", o.window))

@@ -39,12 +39,14 @@ type house struct {
 
 // houseOptions are the flags that commands which work in a project share.
 type houseOptions struct {
-	dir    string
-	model  string
-	tier   ir.Tier
-	full   bool
-	window int64
-	allow  []string
+	dir   string
+	model string
+	tier  ir.Tier
+	full  bool
+	// network off takes the network from tools, whatever the settings say; else they decide.
+	network string
+	window  int64
+	allow   []string
 	// scenario is the text of a scripted model that is in no file.
 	scenario []byte
 	spans    string
@@ -91,6 +93,9 @@ func (a *app) openHouse(ctx context.Context, o houseOptions) (_ *house, err erro
 		return nil, err
 	}
 	h.rules = append(allowed, h.project.Rules...)
+	if o.network == "off" {
+		h.project.Settings.Tools.Network.V = false
+	}
 	if h.tier == ir.TierUnset {
 		h.tier = h.project.Settings.Tier.V
 	}

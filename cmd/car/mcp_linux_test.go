@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -104,4 +105,37 @@ func giveTrust(t *testing.T, s site) {
 	if code, last := c.end(); code != 0 {
 		t.Fatalf("trust exits with %d:\n%s", code, last)
 	}
+}
+
+// B089 tls-proxy, P-STREAM-8, T-MCP-5: MCP over HTTP knows the authorities of the web
+// tools, says so where one is missing, and never reaches a metadata address, whoever
+// configured it.
+func TestB089MCP(t *testing.T) {
+	t.Parallel()
+	good := sdk.NewServer(&sdk.Implementation{Name: "g", Version: "1"}, nil)
+	sdk.AddTool(good, &sdk.Tool{Name: "greet", Description: "Greets."}, greet)
+	web := httptest.NewTLSServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return good }, nil))
+	t.Cleanup(web.Close)
+	s := newSite(t)
+	s.config(t, "")
+	for _, v := range s.env {
+		if home, ok := strings.CutPrefix(v, "CAR_HOME="); ok {
+			text := fmt.Sprintf("[servers.tls]\nurl = %q\n[servers.meta]\nurl = \"http://169.254.169.254/mcp\"\n", web.URL)
+			if err := os.WriteFile(filepath.Join(home, "mcp.toml"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(env ...string) string {
+		c := s.car(t.Context(), "mcp", "check")
+		c.Env = append(append([]string{}, c.Env...), env...)
+		out, _ := c.CombinedOutput()
+		return string(out)
+	}
+	out := check()
+	says(t, out, "✗ tls: ", "tools.ca_file", "✗ meta: ", "169.254.169.254 must not be contacted")
+	ca := s.write(t, "ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw})))
+	says(t, check("SSL_CERT_FILE="+ca), "✓ tls: 1 tools")
+	s.config(t, fmt.Sprintf("[tools]\nca_file = %q\n", ca))
+	says(t, check(), "✓ tls: 1 tools")
 }

@@ -70,6 +70,8 @@ func TestHTTPRequestEndToEnd(t *testing.T) {
 	says(t, s.ask(t, "http_request", map[string]any{"url": server.URL}), "rejected")
 	says(t, s.ask(t, "http_request", map[string]any{"url": server.URL + "/away"}, "--tier", "full_access"), "denied by policy")
 	says(t, s.ask(t, "http_request", map[string]any{"url": "http://169.254.169.254/"}, "--tier", "full_access"), "metadata")
+	says(t, s.ask(t, "http_request", map[string]any{"url": server.URL}, "--tier", "full_access", "--network", "off"), "unknown tool: http_request")
+	says(t, s.ask(t, "calculate", map[string]any{"expression": "1"}, "--network", "of"), "neither on nor off")
 	s.config(t, "[tools]\nnetwork = \"off\"\n")
 	says(t, s.ask(t, "http_request", map[string]any{"url": server.URL}, "--tier", "full_access"), "unknown tool: http_request")
 }

@@ -141,7 +141,7 @@ func TestB063GoodAndDeadServers(t *testing.T) {
 		if want, dead := causes[st.Slug]; dead && (st.State != "failed" || !strings.Contains(st.Cause, want)) {
 			t.Errorf("%+v, want %q", st, want)
 		}
-		if st.Slug == "good" && (st.State != "running" || len(st.Tools) != 8 || !strings.Contains(strings.Join(st.Held, ""), "mcp_good_env")) {
+		if st.Slug == "good" && (st.State != "running" || len(st.Tools) != 10 || !strings.Contains(strings.Join(st.Held, ""), "mcp_good_env")) {
 			t.Errorf("%+v", st) // T-SET-6: a name that is taken is not given twice
 		}
 		if strings.ContainsAny(st.Cause, "\x1b\n") || strings.Contains(st.Cause, "invented-value") || st.Slug == "code" && !strings.Contains(st.Cause, "[REDACTED]") {
@@ -160,7 +160,7 @@ func TestStartsWithTheFirstCall(t *testing.T) {
 	s := newStand(t)
 	_ = s.open(t, program(t, "a", "good")).Close()
 	f := s.open(t, program(t, "a", "good"))
-	if st := f.Status()[0]; st.State != "waiting" || len(st.Tools) != 9 {
+	if st := f.Status()[0]; st.State != "waiting" || len(st.Tools) != 11 {
 		t.Fatalf("%+v", st)
 	}
 	if _, err := s.call(t, f, "mcp_a_echo", nil); err != nil {
@@ -394,13 +394,38 @@ func TestChoiceAndCheck(t *testing.T) {
 	changed.Check = func() error { return errors.New("server.py changed since you trusted it") }
 	f := s.open(t, some, few, changed)
 	st := f.Status()
-	if len(st[0].Tools) != 2 || len(st[1].Tools) != 8 || st[2].State != "failed" || !strings.Contains(st[2].Cause, "changed since you trusted it") {
+	if len(st[0].Tools) != 2 || len(st[1].Tools) != 10 || st[2].State != "failed" || !strings.Contains(st[2].Cause, "changed since you trusted it") {
 		t.Errorf("%+v", st)
 	}
 	for _, bad := range []Definition{{Slug: "A B", URL: "http://x"}, {Slug: "a"}, {Slug: "a", URL: "http://x", Program: tool.Program{Command: "x"}}, {Slug: "a", URL: "http://x", Startup: time.Hour}} {
 		if bad.Validate() == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
+	}
+}
+
+// T-MCP-3: a server has 128 tools at most, and what is left out is said.
+func TestManyTools(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	st := s.open(t, program(t, "many", "many")).Status()[0]
+	if len(st.Tools) != 128 || len(st.Held) != 1 || !strings.Contains(st.Held[0], "a server may have 128") {
+		t.Errorf("%d tools, held %q", len(st.Tools), st.Held)
+	}
+}
+
+// T-MCP-4: servers are offered nothing, and one that asks back gets no answer.
+func TestNothingIsOffered(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	f := s.open(t, program(t, "a", "good"))
+	out, err := s.call(t, f, "mcp_a_caps", nil)
+	text, _ := out["text"].(string)
+	if err != nil || !strings.Contains(text, "\nfalse false false\n") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if out, err = s.call(t, f, "mcp_a_asks", nil); err == nil {
+		t.Errorf("asking back is a result: %v", out)
 	}
 }
 
