@@ -487,7 +487,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// E-PIPE-7: an edit is judged again from the beginning, asked as it now stands,
+// E-PIPE-7, A-APPR-13: an edit is judged again from the beginning, asked as it now stands,
 // and the result says what really ran; what ran before stays.
 func TestEdit(t *testing.T) {
 	t.Parallel()

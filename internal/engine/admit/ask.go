@@ -308,7 +308,7 @@ func (adm *Admission) row(it *item, attempt int) (approval.Effect, error) {
 	scope := approval.Scope{
 		Tool: it.action.Tool, ToolVersion: it.spec.Version, Parameters: it.action.Parameters,
 		RepositoryRoot: adm.by.cfg.Where.Root, Cwd: adm.by.cfg.Where.Root,
-		Environment: "unspecified", CredentialCapabilities: approval.CapabilitiesOf(it.judgement.Runs),
+		Environment: environment(it), CredentialCapabilities: approval.CapabilitiesOf(it.judgement.Runs),
 		Substrate: adm.by.cfg.Substrate, EnvDigest: adm.by.cfg.EnvDigest,
 	}
 	scope.Target, scope.TargetSource = target(it)
@@ -323,20 +323,6 @@ func (adm *Admission) row(it *item, attempt int) (approval.Effect, error) {
 	}
 	return approval.Effect{ID: id, Session: adm.opts.Session, CallID: call.CallID, Proposal: adm.proposal.ID,
 		Action: it.action.ID, Attempt: attempt, Scope: scope}, nil
-}
-
-// target derives what an effect is about; a model never states it (A-APPR-3).
-func target(it *item) (target, source string) {
-	switch {
-	case len(it.judgement.Targets) > 0:
-		return strings.Join(it.judgement.Targets, ", "), "derived"
-	case len(it.judgement.Hosts) > 0:
-		return strings.Join(it.judgement.Hosts, ", "), "derived"
-	case it.effects.Shell.Text != "":
-		return it.effects.Shell.Text, "command"
-	default:
-		return it.action.Tool, "tool"
-	}
 }
 
 // PreviewDigest is the identity of a preview, compared again just before the attempt.
