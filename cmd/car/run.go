@@ -32,8 +32,9 @@ func newRunCommand(a *app) *cobra.Command {
 		Use:   "run PROPOSAL.json [--candidates A.json B.json…]",
 		Short: "Run a proposal from a file",
 		Long: "Runs a proposal as the engine runs a model's: checked, judged, recorded. A gate's\n" +
-			"refusal holds back all of it. Nobody is asked; what would need an answer is refused\n" +
-			"unless --tier or --allow covers it. `-` reads the proposal from stdin. What a proposal\n" +
+			"refusal holds back all of it; the policy's holds back that action and what depends on\n" +
+			"it, and the others run. Nobody is asked; what would need an answer is refused unless\n" +
+			"--tier or --allow covers it. `-` reads the proposal from stdin. What a proposal\n" +
 			"that is aborted did to files comes back; what one that ends well did, car undo does\n" +
 			"not take back.\n\n" +
 			"With --candidates the proposals are alternatives: they run from the most promising\n" +
