@@ -101,6 +101,7 @@ func testServer(mode string) *sdk.Server {
 	})
 	add("caps", "Tells what the client offers.", func(_ context.Context, r *sdk.CallToolRequest, _ words) (*sdk.CallToolResult, error) {
 		caps := r.Session.InitializeParams().Capabilities
+		//lint:ignore SA1019 that the deprecated ones are not offered is what is asked here
 		return say(fmt.Sprint(caps.RootsV2 != nil, caps.Sampling != nil, caps.Elicitation != nil)), nil
 	})
 	add("asks", "Asks back.", func(context.Context, *sdk.CallToolRequest, words) (*sdk.CallToolResult, error) {
