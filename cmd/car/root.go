@@ -42,7 +42,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetOut(a.io.out)
 	root.SetErr(a.io.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newChatCommand(a), newDoCommand(a), newGoalCommand(a), newRunCommand(a), newUndoCommand(a), newEventsCommand(a), newSessionsCommand(a), newLogCommand(a), newStatsCommand(a), newCostCommand(a), newDoctorCommand(a), newModelsCommand(a), newPolicyCommand(a), newApprovalsCommand(a), newRedactCommand(a), newTrustCommand(a), newInitCommand(a), newMCPCommand(a), newVersionCommand(), newExitCodesTopic())
+	root.AddCommand(newChatCommand(a), newDoCommand(a), newGoalCommand(a), newRunCommand(a), newVerifyCommand(a), newSimulateCommand(a), newEquivalentCommand(a), newOptimizeCommand(a), newMontecarloCommand(a), newPlanCommand(a), newWorkflowCommand(a), newUndoCommand(a), newEventsCommand(a), newSessionsCommand(a), newLogCommand(a), newStatsCommand(a), newCostCommand(a), newDoctorCommand(a), newModelsCommand(a), newPolicyCommand(a), newApprovalsCommand(a), newRedactCommand(a), newTrustCommand(a), newInitCommand(a), newMCPCommand(a), newVersionCommand(), newExitCodesTopic())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknownTopics(root)

@@ -112,10 +112,13 @@ func (a *app) readProposal(file string) (ir.Proposal, error) {
 		return strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
 	}})
 	if err != nil {
-		return p, usageError(fmt.Errorf("%s: %w", file, err))
+		return p, inFile(file, text, err)
 	}
 	return p, nil
 }
+
+// maxInputBytes bounds a file of JSON that a person names (V-CLI-2).
+const maxInputBytes = 16 << 20
 
 // readInput reads a file that the person named, or stdin.
 func (a *app) readInput(file string) ([]byte, error) {
@@ -128,9 +131,12 @@ func (a *app) readInput(file string) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	text, err := io.ReadAll(in)
+	text, err := io.ReadAll(io.LimitReader(in, maxInputBytes+1))
 	if err != nil {
 		return nil, usageError(fmt.Errorf("read %s: %w", file, err))
+	}
+	if len(text) > maxInputBytes {
+		return nil, usageError(fmt.Errorf("%s is larger than 16 MiB", file))
 	}
 	return text, nil
 }

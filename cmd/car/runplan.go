@@ -70,7 +70,7 @@ func (a *app) readState(file string) (map[string]any, error) {
 		return nil, err
 	}
 	if err := ir.CheckText(text); err != nil {
-		return nil, usageError(fmt.Errorf("%s: %w", file, err))
+		return nil, inFile(file, text, err)
 	}
 	var values map[string]any
 	if err := json.Unmarshal(text, &values); err != nil || values == nil {

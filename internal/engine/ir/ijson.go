@@ -3,6 +3,7 @@ package ir
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -38,7 +39,12 @@ func asError(e *PathError) error {
 func checkText(data []byte, depth int) *PathError {
 	if !json.Valid(data) {
 		var raw json.RawMessage
-		return &PathError{Problem: fmt.Sprintf("not JSON: %v", json.Unmarshal(data, &raw))}
+		err := json.Unmarshal(data, &raw)
+		e := &PathError{Problem: fmt.Sprintf("not JSON: %v", err)}
+		if at, ok := errors.AsType[*json.SyntaxError](err); ok {
+			e.Offset = int(at.Offset)
+		}
+		return e
 	}
 	s := textScanner{data: data}
 	e := s.value(depth)
