@@ -164,7 +164,7 @@ func TestDoAsksAtATerminal(t *testing.T) {
 	s := newSite(t)
 	scenario := s.write(t, "scenario.toml", "version = 1\n[[turn]]\ntext = \"I try.\"\n[[turn.call]]\nname = \"write_file\"\nargs = { path = \"a.txt\", content = \"x\" }\n"+
 		"[[turn]]\nexpect = { last_result_contains = \"not in this folder\" }\ntext = \"I see.\"\n")
-	c := converse(t, s, "do", "--model", "scripted:"+scenario, "write a file")
+	c := converse(t, s, "do", "--local", "--model", "scripted:"+scenario, "write a file")
 	c.expect("write_file wants to run")
 	c.expect("x no, and stop: ")
 	c.press("\r")
@@ -181,7 +181,7 @@ func TestDoRunsWhatWasAllowed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	scenario := s.write(t, "scenario.toml", "version = 1\n[[turn]]\ntext = \"I try.\"\n[[turn.call]]\nname = \"write_file\"\nargs = { path = \"a.txt\", content = \"x\" }\n[[turn]]\ntext = \"Written.\"\n")
-	c := converse(t, s, "do", "--model", "scripted:"+scenario, "write a file")
+	c := converse(t, s, "do", "--local", "--model", "scripted:"+scenario, "write a file")
 	c.expect("x no, and stop: ")
 	c.press("y\r")
 	c.expect("Written.")
@@ -199,7 +199,7 @@ func TestTrustIsGivenAtTheTerminalAndForAContent(t *testing.T) {
 	s.write(t, ".car/policies/10.toml", "[[command]]\nrun = \"touch made\"\ndecide = \"allow\"\n")
 	proposal := s.write(t, "p.json", `{"actions":[{"type":"tool_call","tool":"shell","parameters":{"command":"touch made"}}]}`)
 	code := func() int {
-		cmd := s.car(t.Context(), "run", proposal)
+		cmd := s.car(t.Context(), "run", "--local", proposal)
 		_ = cmd.Run() // the code is looked at
 		return cmd.ProcessState.ExitCode()
 	}

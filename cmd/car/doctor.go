@@ -175,8 +175,12 @@ func (a *app) examineHands(p *project.Project) finding {
 		return finding{what: "commands", says: []string{err.Error()}, code: exitFailed}
 	}
 	var noticed []string
+	confinement, err := a.confinement(p)
+	if err != nil {
+		return finding{what: "commands", says: []string{err.Error()}, code: exitFailed}
+	}
 	sub, err := substrate.Open(substrate.Config{Root: p.Root, ScratchBase: a.env.temp, UID: a.env.uid, Session: id, Home: a.env.home,
-		Env: a.env.vars, Now: a.now, Notice: func(text string) { noticed = append(noticed, text) }})
+		Env: a.env.vars, Now: a.now, Confine: confinement, Notice: func(text string) { noticed = append(noticed, text) }})
 	if err != nil {
 		return finding{what: "commands", says: []string{err.Error()}, code: codeOf(err)}
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"car/internal/assistant"
-	"car/internal/assistant/project"
 	"car/internal/engine"
 	"car/internal/engine/admit"
 	"car/internal/engine/approval"
@@ -19,7 +18,6 @@ import (
 	"car/internal/engine/tool"
 	"car/internal/engine/undo"
 	"car/internal/tools/mcp"
-	"car/internal/tools/substrate"
 )
 
 // engineRoom is the engine of one session with everything it stands on. Close it.
@@ -55,7 +53,6 @@ func (h *house) openEngine(ctx context.Context, id string, approver admit.Approv
 			err = errors.Join(err, room.close(context.Background()))
 		}
 	}()
-	env := h.app.env
 	if room.substrate, err = h.openSubstrate(id); err != nil {
 		return nil, err
 	}
@@ -78,9 +75,6 @@ func (h *house) openEngine(ctx context.Context, id string, approver admit.Approv
 		h.notice(text)
 	}
 	where := room.substrate.Describe()
-	if h.project.Settings.Tools.Sandbox.V == project.SandboxRequired && !confined(where) {
-		return nil, usageError(fmt.Errorf("confinement is required (%s) and this system offers none", h.project.Settings.Tools.Sandbox.From), "car doctor")
-	}
 	judge, err := h.policyFor(where, room.substrate.FS())
 	if err != nil {
 		return nil, err
@@ -111,7 +105,7 @@ func (h *house) openEngine(ctx context.Context, id string, approver admit.Approv
 	if room.spans, err = h.openSpans(); err != nil {
 		return nil, err
 	}
-	environment, err := envDigest(env.vars)
+	environment, err := envDigest(h.app.env.vars)
 	if err != nil {
 		return nil, err
 	}
@@ -131,20 +125,6 @@ func (h *house) equip(room *engineRoom, dir string, where tool.Description) (err
 	room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where,
 		Network: h.project.Settings.Tools.Network.V, Search: h.search()})
 	return err
-}
-
-// openSubstrate is where the hands of a session act.
-func (h *house) openSubstrate(id string) (tool.Substrate, error) {
-	env := h.app.env
-	sub, err := substrate.Open(substrate.Config{
-		Root: h.project.Root, ScratchBase: env.temp, UID: env.uid, Session: id, Home: env.home, Env: env.vars,
-		EnvPass: h.project.Settings.Tools.EnvPass.Strings(), Withheld: h.withheld, Now: h.app.now, Notice: h.notice,
-	})
-	if err != nil {
-		return nil, err
-	}
-	h.app.emergency.owns(sub)
-	return sub, nil
 }
 
 // policyFor is what governs the session: the files of the project and the person,

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,8 +40,9 @@ func bindHouse(cmd *cobra.Command, o *houseOptions) {
 	f.StringArrayVar(&o.allow, "allow", nil, "let commands that begin with these `words` run; may be repeated")
 	f.Int64Var(&o.window, "context-window", 0, "the model's context window in `tokens`")
 	f.StringVar(&o.spans, "spans", "", "add what ran, and how long it took, to this `file` as OTLP JSON lines")
-	f.BoolVar(&o.local, "local", false, "act on this machine; there is no other place yet, so it is the default")
-	f.StringVar(&o.network, "network", "on", "off takes http_request, web_search and MCP over HTTP away: `on|off`")
+	f.StringVar(&o.substrate, "substrate", "auto", "where commands run: `auto`, sandbox (held by the system, or not at all) or local (not held)")
+	f.BoolVar(&o.local, "local", false, "the same as --substrate local")
+	f.StringVar(&o.network, "network", "on", "off takes http_request, web_search, MCP over HTTP and, where they are confined, the network of commands away: `on|off`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 }
 
@@ -54,6 +56,15 @@ func (o *houseOptions) settle() error {
 	}
 	if o.network != "" && o.network != "on" && o.network != "off" {
 		return usageError(fmt.Errorf("--network: %q is neither on nor off", o.network))
+	}
+	if o.local && o.substrate != "auto" && o.substrate != "local" {
+		return usageError(errors.New("--local and --substrate say two different things"))
+	}
+	if o.local {
+		o.substrate = "local"
+	}
+	if !slices.Contains([]string{"", "auto", "local", "sandbox"}, o.substrate) {
+		return usageError(fmt.Errorf("--substrate: %q is none of auto, sandbox, local", o.substrate))
 	}
 	if o.window < 0 {
 		return usageError(fmt.Errorf("--context-window: %d is not a number of tokens", o.window))

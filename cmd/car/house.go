@@ -28,7 +28,9 @@ type house struct {
 	db      *store.DB
 	models  *models
 	// tier is a standing authority for this process; unset is none.
-	tier  ir.Tier
+	tier ir.Tier
+	// place is where commands run: auto, local or sandbox.
+	place string
 	rules []policy.RuleFile
 	files gateFiles
 	// spans is the file that spans are added to; empty is none.
@@ -51,12 +53,13 @@ type houseOptions struct {
 	scenario []byte
 	spans    string
 	quiet    bool
-	// local asks for the substrate that is the only one.
-	local bool
+	// substrate is where hands act, by its word; local is the same as that word.
+	substrate string
+	local     bool
 }
 
 func (a *app) openHouse(ctx context.Context, o houseOptions) (_ *house, err error) {
-	h := &house{app: a, tier: o.tier}
+	h := &house{app: a, tier: o.tier, place: o.substrate}
 	if o.spans != "" {
 		h.spans = a.absolute(o.spans)
 	}

@@ -18,11 +18,19 @@ import (
 	"runtime/debug"
 	"time"
 
+	"car/internal/tools/substrate/confine"
 	"car/internal/tui/termguard"
 )
 
 func main() {
 	termguard.Restore()
+	if len(os.Args) == 2 && os.Args[1] == confine.Word {
+		if err := confine.Main(); err != nil {
+			complain(os.Stderr, err)
+			os.Exit(int(exitFailed))
+		}
+		return
+	}
 	os.Exit(int(run(os.Args[1:])))
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"car/internal/tools/substrate/confine"
+
 	"car/internal/tui/termguard"
 )
 
@@ -30,6 +32,7 @@ func TestScript(t *testing.T) {
 			}
 			return os.MkdirAll(e.WorkDir+"/home", 0o700)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fingerprint": fingerprint},
+		Condition: func(name string) (bool, error) { return name == "landlock" && confine.ABI() >= 3, nil },
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "fingerprint": fingerprint},
 	})
 }

@@ -139,7 +139,7 @@ func (t *task) header(w io.Writer) {
 		fmt.Fprintf(w, "· %s, %s\n", safe.Line(spec), why)
 	}
 	where := t.room.substrate.Describe()
-	fmt.Fprintf(w, "· %s in %s, %s\n", t.room.substrate.Name(), safe.Line(t.house.project.Root), strings.Join(where.Limits, "; "))
+	fmt.Fprintf(w, "· %s\n", strings.Join(append([]string{hold(t.room.substrate) + " in " + safe.Line(t.house.project.Root)}, where.Limits...), ", "))
 	if t.house.tier != ir.TierUnset {
 		fmt.Fprintf(w, "· %s is granted for this run\n", t.house.tier)
 	}
@@ -155,7 +155,11 @@ func (t *task) sandbox() docSandbox {
 			tier = ir.SandboxEdit
 		}
 	}
-	return docSandbox{Mode: t.room.substrate.Name(), Network: "host", Tier: tier.String(), Root: where.Root,
+	network := "host"
+	if confined(where) && tier < ir.FullAccess {
+		network = "off"
+	}
+	return docSandbox{Mode: t.room.substrate.Name(), Network: network, Tier: tier.String(), Root: where.Root,
 		Confinement: where.Confinement, FallbackNotice: strings.Join(where.Limits, "; ")}
 }
 

@@ -22,7 +22,8 @@ func (d *Dispatcher) env(g admit.Grant, state tool.State, j *journal, progress f
 		e.Writer, e.Eraser = w, w
 	}
 	if g.Effects.Shell.Text != "" {
-		e.Spawn = &spawner{substrate: d.cfg.Substrate, redactor: d.cfg.Redactor, text: g.Effects.Shell.Text, name: spoolName(g), progress: e.Progress}
+		e.Spawn = &spawner{substrate: d.cfg.Substrate, redactor: d.cfg.Redactor, text: g.Effects.Shell.Text, name: spoolName(g), progress: e.Progress,
+			network: g.Judgement.Tier.Covers(ir.FullAccess), git: onlyGit(g)}
 	}
 	if p, ok := d.cfg.Substrate.(tool.Programs); ok && g.Effects.Program != nil {
 		e.Program = &runner{programs: p, program: *g.Effects.Program, redactor: d.maskOf(g)}

@@ -22,6 +22,19 @@ type spawner struct {
 	text      string
 	name      string
 	progress  func(string)
+	// network and git are what the verdict leaves the command beyond others.
+	network, git bool
+}
+
+// onlyGit reports commands that are all git's, which a person or a grant said yes
+// to: they may change the repository's settings (G-TRUST-3).
+func onlyGit(g admit.Grant) bool {
+	for _, p := range g.Judgement.Programs {
+		if len(p.Words) == 0 || p.Words[0] != "git" {
+			return false
+		}
+	}
+	return g.Approved && !g.Judgement.Undecided && len(g.Judgement.Programs) > 0
 }
 
 func spoolName(g admit.Grant) string {
@@ -43,7 +56,7 @@ func (s *spawner) Spawn(ctx context.Context, c tool.Command) (tool.Outcome, erro
 	masked := s.redactor.Writer(kept)
 	clean := newCleaner(masked)
 	stop := s.report(kept)
-	exit, err := s.substrate.Exec(ctx, tool.Exec(c), clean)
+	exit, err := s.substrate.Exec(ctx, tool.Exec{Text: c.Text, Timeout: c.Timeout, Network: s.network, Git: s.git}, clean)
 	stop()
 	err = errors.Join(err, clean.Close(), masked.Close(), kept.Close())
 	if err != nil {

@@ -78,6 +78,12 @@ type Program struct {
 type Exec struct {
 	Text    string
 	Timeout time.Duration
+	// Network lets the command use the machine's network; without it a confining
+	// substrate gives it none (P-GUARD-7).
+	Network bool
+	// Git leaves the repository's own hooks and settings open to the command, which
+	// are otherwise kept as they are where the substrate can (D-5).
+	Git bool
 }
 
 // Exit is how a process ended.

@@ -29,6 +29,8 @@ type Config struct {
 	Withheld func(name string) bool
 	// Dialect is "bash" or "sh" to demand one; empty takes bash where it is, else sh (law 2).
 	Dialect string
+	// Confine holds shell commands and programs where the system can; nil holds none.
+	Confine *Confinement
 	// Now is the clock of durations.
 	Now func() time.Time
 	// Notice is told during Open what an earlier, killed run left and what was

@@ -1,6 +1,7 @@
 package substrate
 
 import (
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -84,6 +85,25 @@ func childEnv(c Config, root, scratch string) []string {
 	}
 	slices.Sort(env)
 	return slices.Compact(env)
+}
+
+// cacheEnv sends build caches to the project's own folder where that is asked for (D-35).
+func cacheEnv(env []string, c *Confinement) []string {
+	if c == nil || c.Caches == "" {
+		return env
+	}
+	set := map[string]string{"XDG_CACHE_HOME": "", "GOCACHE": "go-build", "GOMODCACHE": "go-mod", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip",
+		"UV_CACHE_DIR": "uv", "YARN_CACHE_FOLDER": "yarn", "CCACHE_DIR": "ccache", "GRADLE_USER_HOME": "gradle", "NUGET_PACKAGES": "nuget"}
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, ours := set[name]
+		return ours
+	})
+	for name, dir := range set {
+		env = append(env, name+"="+filepath.Join(c.Caches, dir))
+	}
+	slices.Sort(env)
+	return env
 }
 
 // compactPath brings a search path under limit characters: duplicates go first,

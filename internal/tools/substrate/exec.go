@@ -33,6 +33,10 @@ const (
 type run struct {
 	cmd *exec.Cmd
 	pid int
+	// begin starts the process; it is the shell's or the program's, and waited for here.
+	begin   func() (*os.Process, error)
+	process *os.Process
+	state   *os.ProcessState
 	// outputs are our ends of the pipes that the child writes to, each with its seal.
 	outputs []*os.File
 	seals   []*seal
@@ -63,7 +67,7 @@ func (l *local) Exec(ctx context.Context, e tool.Exec, w io.Writer) (tool.Exit, 
 	}
 	defer l.runs.Done()
 	began := l.cfg.Now()
-	r, err := l.start(e.Text, w)
+	r, err := l.start(e, w)
 	if err != nil {
 		return tool.Exit{}, err
 	}
@@ -74,7 +78,7 @@ func (l *local) Exec(ctx context.Context, e tool.Exec, w io.Writer) (tool.Exit, 
 func (l *local) see(ctx context.Context, r *run, began time.Time, timeout time.Duration) (tool.Exit, error) {
 	timedOut, cause := l.await(ctx, r, timeout)
 	exit := tool.Exit{TimedOut: timedOut, LeftRunning: l.settle(r)}
-	exit.Code, exit.Signal = exitOf(r.cmd.ProcessState)
+	exit.Code, exit.Signal = exitOf(r.state)
 	exit.Duration = l.cfg.Now().Sub(began)
 	return exit, cause
 }
@@ -92,7 +96,8 @@ func checkText(text string) error {
 }
 
 // start launches the shell.
-func (l *local) start(text string, w io.Writer) (*run, error) {
+func (l *local) start(e tool.Exec, w io.Writer) (*run, error) {
+	text := e.Text
 	cmd := exec.Command(l.shell.path)
 	cmd.Args = append(append(cmd.Args, l.shell.args...), text)
 	cmd.Dir, cmd.Env = l.desc.Root, l.env
@@ -103,11 +108,19 @@ func (l *local) start(text string, w io.Writer) (*run, error) {
 		return nil, fmt.Errorf("shell: %w", err)
 	}
 	cmd.Stdout, cmd.Stderr = both, both
+	l.confined(r, kind{network: e.Network, git: e.Git})
 	return r, l.launch(r)
 }
 
 func newRun(cmd *exec.Cmd) *run {
-	return &run{cmd: cmd, exited: make(chan struct{}), drained: make(chan struct{})}
+	r := &run{cmd: cmd, exited: make(chan struct{}), drained: make(chan struct{})}
+	r.begin = func() (*os.Process, error) {
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		return cmd.Process, nil
+	}
+	return r
 }
 
 // pipe makes an output of the child that ends in w, and returns the child's end.
@@ -118,6 +131,16 @@ func (r *run) pipe(w io.Writer) (*os.File, error) {
 	}
 	r.outputs, r.seals, r.theirs = append(r.outputs, ours), append(r.seals, &seal{w: w}), append(r.theirs, theirs)
 	return theirs, nil
+}
+
+// wait waits for the process; what exec.Cmd started it has to put away.
+func (r *run) wait() {
+	if r.process != r.cmd.Process {
+		r.state, r.waitErr = r.process.Wait()
+		return
+	}
+	r.waitErr = r.cmd.Wait()
+	r.state = r.cmd.ProcessState
 }
 
 // closeAll closes the ends that are given, of a run that was not or no longer needs them.
@@ -144,7 +167,7 @@ func (l *local) launch(r *run) error {
 	}
 	go func() {
 		defer close(r.exited)
-		r.waitErr = r.cmd.Wait()
+		r.wait()
 	}()
 	if r.stdin != nil {
 		l.drains.Go(func() {

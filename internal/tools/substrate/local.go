@@ -23,6 +23,7 @@ type local struct {
 	files   *files
 	scratch *scratch
 	owned   *owned
+	jail    *jail
 	// closing is closed by Close and read by every run.
 	closing chan struct{}
 
@@ -69,10 +70,18 @@ func Open(c Config) (tool.Substrate, error) {
 	}
 	l := &local{
 		cfg: c, shell: sh, scratch: scratch, closing: make(chan struct{}), owned: newOwned(scratch.dir, c.Now),
-		env:   childEnv(c, root, scratch.dir),
+		env:   cacheEnv(childEnv(c, root, scratch.dir), c.Confine),
 		files: &files{doors: []*door{workspace, inner}, home: c.Home, temps: scratch.temps, hidden: &secondNames{seen: map[string]secretsOf{}}},
 	}
-	l.desc = tool.Description{Root: root, Scratch: scratch.dir, Dialect: sh.dialect, Confinement: "none", Limits: limits(l.owned)}
+	l.desc = tool.Description{Root: root, Scratch: scratch.dir, Dialect: sh.dialect, Confinement: "none"}
+	l.openJail(c.Confine)
+	if l.jail.holds() {
+		l.desc.Confinement = "landlock"
+	}
+	l.desc.Limits = l.jail.limits()
+	if why := l.owned.limit(); why != "" {
+		l.desc.Limits = append(l.desc.Limits, why)
+	}
 	return l, nil
 }
 
@@ -93,19 +102,13 @@ func openDoor(dir, alias string, relative bool) (*door, error) {
 	return &door{root: root, handle: handle, dir: dir, aliases: []string{filepath.Clean(alias)}, info: fi, relative: relative}, nil
 }
 
-// limits says what this substrate does not enforce (P-GUARD-7).
-func limits(o *owned) []string {
-	said := []string{
-		"shell commands are not confined: they can write outside the working directory, read what you can read, and use the network",
+// Name returns "local", or "sandbox" where commands are held by the system.
+func (l *local) Name() string {
+	if l.jail.holds() {
+		return "sandbox"
 	}
-	if why := o.limit(); why != "" {
-		said = append(said, why)
-	}
-	return said
+	return "local"
 }
-
-// Name returns "local".
-func (l *local) Name() string { return "local" }
 
 // Describe says where and how this substrate runs things.
 func (l *local) Describe() tool.Description { return l.desc }
@@ -129,6 +132,7 @@ func (l *local) Close() error {
 	l.mu.Unlock()
 	l.runs.Wait()
 	l.owned.killAll()
+	l.jail.close()
 	l.drains.Wait()
 	err := l.scratch.close()
 	for _, d := range l.files.doors {

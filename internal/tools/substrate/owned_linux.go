@@ -79,10 +79,11 @@ func (o *owned) limit() string { return o.why }
 func (o *owned) start(r *run) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := r.cmd.Start(); err != nil {
+	process, err := r.begin()
+	if err != nil {
 		return err
 	}
-	r.pid = r.cmd.Process.Pid
+	r.process, r.pid = process, process.Pid
 	if p, ok := readProc(r.pid); ok {
 		r.kin.start = p.start
 		if o.since == 0 {

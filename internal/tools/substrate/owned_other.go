@@ -34,10 +34,11 @@ func (o *owned) limit() string {
 func (o *owned) start(r *run) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := r.cmd.Start(); err != nil {
+	process, err := r.begin()
+	if err != nil {
 		return err
 	}
-	r.pid = r.cmd.Process.Pid
+	r.process, r.pid = process, process.Pid
 	o.shells[r.pid] = r
 	return nil
 }

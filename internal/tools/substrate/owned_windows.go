@@ -75,7 +75,7 @@ func (o *owned) start(r *run) error {
 	if err := r.cmd.Start(); err != nil {
 		return errors.Join(err, windows.CloseHandle(job))
 	}
-	r.pid, r.kin.job = r.cmd.Process.Pid, job
+	r.process, r.pid, r.kin.job = r.cmd.Process, r.cmd.Process.Pid, job
 	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(r.pid))
 	if err == nil {
 		err = errors.Join(windows.AssignProcessToJobObject(job, h), windows.CloseHandle(h))

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"car/internal/engine/tool"
+	"car/internal/tools/substrate/confine"
 )
 
 // place for a test: a workspace, a folder outside of it, and a substrate over it.
@@ -82,6 +83,12 @@ func content(t *testing.T, path string) string {
 }
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == confine.Word {
+		if err := confine.Main(); err != nil {
+			panic(err)
+		}
+		return
+	}
 	if helper(os.Args) {
 		return
 	}

@@ -281,7 +281,7 @@ type spawner struct{ sub tool.Substrate }
 // Spawn runs a command.
 func (s spawner) Spawn(ctx context.Context, c tool.Command) (tool.Outcome, error) {
 	var out bytes.Buffer
-	exit, err := s.sub.Exec(ctx, tool.Exec(c), &out)
+	exit, err := s.sub.Exec(ctx, tool.Exec{Text: c.Text, Timeout: c.Timeout}, &out)
 	if err != nil {
 		return tool.Outcome{}, err
 	}
