@@ -362,7 +362,7 @@ func TestPolicySuggest(t *testing.T) {
 	if out, err := s.car(t.Context(), "policy", "suggest").Output(); err != nil || !strings.Contains(string(out), "nothing to suggest") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	c := converse(t, s, "do", "--model", "scripted:"+scenario, "go")
+	c := converse(t, s, "do", "--local", "--model", "scripted:"+scenario, "go")
 	for range commands {
 		c.expect("x no, and stop: ")
 		c.press("y\r")

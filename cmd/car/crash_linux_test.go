@@ -91,7 +91,7 @@ func (r *ledgerRun) round(t *testing.T, model, at string, after time.Duration) e
 	if strings.Contains(at, " ON ") {
 		program, env = "car-crash", append(append([]string{}, r.env...), "CRASH_AT="+at)
 	}
-	args := []string{"do", "--input-format", "stream-json", "--output-format", "stream-json", "--model", model, "append " + line}
+	args := []string{"do", "--local", "--input-format", "stream-json", "--output-format", "stream-json", "--model", model, "append " + line}
 	if r.n > 1 {
 		args = append(args, "--continue")
 	}
