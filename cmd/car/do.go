@@ -51,6 +51,8 @@ func newDoCommand(a *app) *cobra.Command {
 	bindTask(cmd, &o.task)
 	f := cmd.Flags()
 	f.StringVar(&o.task.check, "until", "", "repeat until this shell `command` exits 0")
+	f.BoolVar(&o.task.infer, "infer-until", false, "like --until, with the check that the project's files name")
+	cmd.MarkFlagsMutuallyExclusive("until", "infer-until")
 	f.Var(&o.input, "input-format", "stream-json: approve, steer and cancel by JSON lines on stdin (car help do)")
 	f.BoolVar(&o.demo, "demo", false, "play a scripted model on a small project of its own; needs no key")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more: decisions, tokens, what governs")
@@ -84,7 +86,7 @@ func (o *doOptions) settle(a *app) error {
 		return usageError(errors.New("--input-format stream-json answers events, and only --output-format stream-json shows them"))
 	case o.input == inputStream && slices.Contains(o.words, stdinMark):
 		return usageError(errors.New("stdin can be the prompt or answers, not both"), "--input-format stream-json @FILE")
-	case o.task.schema != "" && o.task.check != "":
+	case o.task.schema != "" && (o.task.check != "" || o.task.infer):
 		return usageError(errors.New("--json-schema is for an answer, and a goal's end is its check"))
 	}
 	return o.task.readShape(a)
@@ -104,6 +106,11 @@ func (a *app) promptFor(o *doOptions) (prompt, error) {
 func (a *app) doIn(ctx context.Context, h *house, o doOptions, p prompt) error {
 	if err := h.models.check(); err != nil {
 		return err
+	}
+	if o.task.infer {
+		if err := h.suggestCheck(&o.task, p.text); err != nil {
+			return err
+		}
 	}
 	ask := a.attendWith(o.input)
 	s, err := h.openSession(ctx, o.task, ask == nobody{})

@@ -18,12 +18,14 @@ import (
 
 // taskOptions say how one run of a session goes.
 type taskOptions struct {
-	check    string
-	maxIter  int
-	maxTurns int
-	strict   bool
-	resume   string
-	newest   bool
+	check string
+	// infer asks for a check that was found here; suggested says that check is one.
+	infer, suggested bool
+	maxIter          int
+	maxTurns         int
+	strict           bool
+	resume           string
+	newest           bool
 	// fork goes on with a copy of the session that was named.
 	fork bool
 	// noSave keeps nothing of a new session.
@@ -113,7 +115,10 @@ func (t *task) input(p prompt, o taskOptions) assistant.Input {
 		in.Model = t.house.models.flag
 	}
 	if o.check != "" {
-		in.Goal = &assistant.Goal{Check: t.checkHere(o.check), MaxIterations: o.maxIter, Typed: true}
+		in.Goal = &assistant.Goal{Check: o.check, MaxIterations: o.maxIter, Typed: !o.suggested}
+		if in.Goal.Typed {
+			in.Goal.Check = t.checkHere(o.check)
+		}
 	}
 	return in
 }
