@@ -53,6 +53,7 @@ func newDoCommand(a *app) *cobra.Command {
 	f.StringVar(&o.task.check, "until", "", "repeat until this shell `command` exits 0")
 	f.BoolVar(&o.task.infer, "infer-until", false, "like --until, with the check that the project's files name")
 	cmd.MarkFlagsMutuallyExclusive("until", "infer-until")
+	f.StringArrayVar(&o.task.pictures, "image", nil, "a picture that goes with the task, a `file` or an address; may be given again")
 	f.Var(&o.input, "input-format", "stream-json: approve, steer and cancel by JSON lines on stdin (car help do)")
 	f.BoolVar(&o.demo, "demo", false, "play a scripted model on a small project of its own; needs no key")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more: decisions, tokens, what governs")
@@ -63,6 +64,10 @@ func newDoCommand(a *app) *cobra.Command {
 
 func (a *app) do(ctx context.Context, o doOptions) error {
 	if err := o.settle(a); err != nil {
+		return err
+	}
+	var err error
+	if o.task.images, err = readPictures(o.task.pictures); err != nil {
 		return err
 	}
 	p, err := a.promptFor(&o)

@@ -192,6 +192,7 @@ func (m *models) describe(c assistant.Choice, provider string) (assistant.Choice
 	}
 	c.Window = firstSet(m.window, facts.Window, set.Window.V)
 	c.MaxTokens = firstSet(facts.MaxTokens, set.MaxTokens.V)
+	c.NoVision = facts.NoVision
 	c.Price = m.priceOf(provider, c.Model, facts, c.Cache)
 	return c, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"car/internal/assistant"
+	"car/internal/assistant/llm"
 	"car/internal/engine/ir"
 	"car/internal/tui/safe"
 )
@@ -21,11 +22,14 @@ type taskOptions struct {
 	check string
 	// infer asks for a check that was found here; suggested says that check is one.
 	infer, suggested bool
-	maxIter          int
-	maxTurns         int
-	strict           bool
-	resume           string
-	newest           bool
+	// pictures are files or addresses that go with the task.
+	pictures []string
+	images   []llm.Image
+	maxIter  int
+	maxTurns int
+	strict   bool
+	resume   string
+	newest   bool
 	// fork goes on with a copy of the session that was named.
 	fork bool
 	// noSave keeps nothing of a new session.
@@ -110,7 +114,7 @@ func (t *task) ended() assistant.Outcome {
 }
 
 func (t *task) input(p prompt, o taskOptions) assistant.Input {
-	in := assistant.Input{Text: p.text, Context: p.data}
+	in := assistant.Input{Text: p.text, Context: p.data, Images: o.images}
 	if o.strict {
 		in.Model = t.house.models.flag
 	}

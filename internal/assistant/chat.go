@@ -18,6 +18,9 @@ func (r *run) chat(ctx context.Context) Body {
 	if end := r.models(ctx); end != nil {
 		return end
 	}
+	if end := r.blind(); end != nil {
+		return end
+	}
 	end := r.converse(ctx)
 	if done, ok := end.(Done); ok && r.c.opts.Shape != nil {
 		return r.checkShape(ctx, done)
@@ -73,8 +76,18 @@ func (r *run) opening(in Input, words string) llm.Message {
 	if r.c.script.isFirst() {
 		m.Parts = append(texts(r.c.opts.Environment.render(r.c.opts), guidanceText(r.c.opts.Guidance)), m.Parts...)
 	}
+	m.Parts = append(m.Parts, pictures(in.Images)...)
 	m.Parts = append(m.Parts, texts(observations(in), words)...)
 	return m
+}
+
+// pictures makes a part of each picture; they stand before the words, which are last.
+func pictures(all []llm.Image) []llm.Part {
+	var parts []llm.Part
+	for _, p := range all {
+		parts = append(parts, llm.Part{Kind: llm.PartImage, Image: &p})
+	}
+	return parts
 }
 
 // texts makes a part of each text that is not empty.

@@ -20,6 +20,7 @@ const (
 	CodeRateLimited    = "rate_limited"
 	CodeQuota          = "quota_exhausted"
 	CodeModelNotFound  = "model_not_found"
+	CodeNoVision       = "no_vision"
 	CodeInternal       = "internal"
 	CodeStore          = "store"
 	CodeEngine         = "engine"
@@ -53,7 +54,7 @@ var codes = []codeRow{
 	{CodeCanceled, ExitCanceled}, {CodeStopped, ExitRefused}, {CodeMaxTurns, ExitLimit}, {CodeBudget, ExitLimit},
 	{CodeEmpty, ExitFailed}, {CodeTruncated, ExitFailed}, {CodeContext, ExitFailed}, {CodeRefused, ExitFailed},
 	{CodePaused, ExitFailed}, {CodeNoProgress, ExitFailed}, {CodeCut, ExitFailed}, {CodeProvider, ExitFailed},
-	{CodeRateLimited, ExitFailed}, {CodeQuota, ExitFailed}, {CodeModelNotFound, ExitUsage}, {CodeInternal, ExitFailed}, {CodeStore, ExitFailed},
+	{CodeRateLimited, ExitFailed}, {CodeQuota, ExitFailed}, {CodeModelNotFound, ExitUsage}, {CodeNoVision, ExitUsage}, {CodeInternal, ExitFailed}, {CodeStore, ExitFailed},
 	{CodeEngine, ExitFailed}, {CodeSessionBusy, ExitFailed}, {CodeGoalNotReached, ExitNotReached},
 	{CodeCheckAltered, ExitNotReached}, {CodeCheckDenied, ExitRefused}, {CodeSchemaMismatch, ExitFailed},
 }

@@ -150,7 +150,11 @@ func asProviderError(with Choice, err error) *llm.Error {
 
 // request builds what is sent, from typed rows alone (A-LLM-3, P-WORK-2).
 func (r *run) request(with Choice, choice llm.ToolChoice) llm.Request {
-	return llm.Request{Model: with.Model, System: r.c.system, Messages: r.c.script.messages(), Tools: r.c.toolset(), ToolChoice: choice,
+	messages := r.c.script.messages()
+	if with.NoVision {
+		messages = sightless(messages)
+	}
+	return llm.Request{Model: with.Model, System: r.c.system, Messages: messages, Tools: r.c.toolset(), ToolChoice: choice,
 		MaxTokens: with.MaxTokens, Effort: with.Effort, Cache: with.Cache, SessionID: r.c.id}
 }
 

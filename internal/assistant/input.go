@@ -3,6 +3,8 @@ package assistant
 import (
 	"errors"
 	"strings"
+
+	"car/internal/assistant/llm"
 )
 
 // Input is what a person or host sends as one turn (A-SVC-4).
@@ -15,6 +17,8 @@ type Input struct {
 	// Steer delivers into the running turn instead of queueing for the next.
 	Steer bool
 	Goal  *Goal
+	// Images come with the words and stay part of the message (A-SVC-6).
+	Images []llm.Image `json:",omitempty"`
 	// Replaces are returned inputs that this one stands for, changed or joined; they
 	// are gone once it is accepted (P-WORK-7).
 	Replaces []int64 `json:",omitempty"`
@@ -29,8 +33,10 @@ func (in Input) check() error {
 		return errors.New("a goal needs a check: a shell command that exits 0 when it is reached")
 	case in.Goal != nil && in.Steer:
 		return errors.New("a goal cannot be steered into a running turn: send it by itself")
+	case in.Goal != nil && len(in.Images) > 0:
+		return errors.New("a goal takes no pictures: describe them, or send them in a turn of their own first")
 	}
-	return nil
+	return checkPictures(in.Images)
 }
 
 // Goal is an objective with the check that decides it (A-GOAL-1).

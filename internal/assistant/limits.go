@@ -92,6 +92,10 @@ const (
 	summaryReceipts = 400
 	summaryExcerpt  = 500
 
+	// Pictures of one message (A-SVC-6).
+	maxPictures  = 20
+	pictureBytes = 5 << 20
+
 	// Budgets of a run that nobody chose otherwise (A-LOOP-16).
 	budgetToolCalls = 500
 	budgetNotice    = 0.8

@@ -63,6 +63,8 @@ type Choice struct {
 	MaxTokens int
 	Effort    llm.Effort
 	Cache     llm.Cache
+	// NoVision says that the model is known to take no pictures.
+	NoVision bool
 	// LastResort marks a local model that stands in for the ones that were asked for.
 	LastResort bool
 	// Price is what usage costs in millionths of a US dollar; nil or false is unknown (A-LLM-12).

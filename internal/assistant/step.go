@@ -140,7 +140,7 @@ func notRun(plan []*call, why string) map[ir.ActionID]ir.ActionResult {
 // steer puts what a person typed meanwhile after the results (A-SVC-4).
 func (r *run) steer() {
 	for _, in := range r.c.takeSteers() {
-		r.say(entrySteer, llm.Message{Role: llm.User, Parts: texts(observations(in.Input), in.Text)}, in.id)
+		r.say(entrySteer, llm.Message{Role: llm.User, Parts: append(pictures(in.Images), texts(observations(in.Input), in.Text)...)}, in.id)
 	}
 }
 

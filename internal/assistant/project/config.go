@@ -50,6 +50,7 @@ type modelFile struct {
 	Output     *float64 `toml:"output_usd"`
 	CacheRead  *float64 `toml:"cache_read_usd"`
 	CacheWrite *float64 `toml:"cache_write_usd"`
+	Vision     *bool    `toml:"vision"`
 }
 
 type toolsTable struct {

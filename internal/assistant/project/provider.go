@@ -243,7 +243,8 @@ func readsEnvironment(headers map[string]string) bool {
 func facts(models map[string]modelFile) map[string]ModelFacts {
 	out := make(map[string]ModelFacts, len(models))
 	for name, m := range models {
-		out[name] = ModelFacts{Window: m.Window, MaxTokens: m.MaxTokens, InputUSD: m.Input, OutputUSD: m.Output, CacheReadUSD: m.CacheRead, CacheWriteUSD: m.CacheWrite}
+		out[name] = ModelFacts{Window: m.Window, MaxTokens: m.MaxTokens, InputUSD: m.Input, OutputUSD: m.Output, CacheReadUSD: m.CacheRead, CacheWriteUSD: m.CacheWrite,
+			NoVision: m.Vision != nil && !*m.Vision}
 	}
 	return out
 }

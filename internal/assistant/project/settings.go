@@ -118,6 +118,8 @@ type ModelFacts struct {
 	MaxTokens int
 	// The prices are US dollars a million tokens; nil is unknown.
 	InputUSD, OutputUSD, CacheReadUSD, CacheWriteUSD *float64
+	// NoVision says that the model takes no pictures.
+	NoVision bool
 }
 
 // Ignored is a key of a project's file that does not count, and why (G-TRUST-1).
