@@ -273,7 +273,10 @@ func (j *judge) dd(c *call) bool {
 }
 
 func (j *judge) split(c *call) bool {
-	if len(c.operands) == 1 {
+	switch {
+	case c.name == "csplit" && !c.has("-f", "--prefix"):
+		j.write(c, shell.Lit("xx00"), creates)
+	case c.name == "split" && len(c.operands) == 1:
 		j.write(c, shell.Lit("xaa"), creates)
 	}
 	return false

@@ -6,32 +6,6 @@ import (
 	"car/internal/engine/ir"
 )
 
-func (j *judge) kill(c *call) bool {
-	args := c.argText()
-	if len(args) > 0 && (args[0] == "-l" || args[0] == "-L" || args[0] == "--list") {
-		c.class = "fact"
-	}
-	j.apply(c)
-	if c.name != "kill" || c.class == "fact" {
-		return true
-	}
-	// The first dashed word is a signal unless -- came before it; a later -1 means everything.
-	signalled := false
-	for i, t := range args {
-		switch {
-		case t == "--":
-			signalled = true
-		case (t == "-s" || t == "-n" || t == "--signal") && i+1 < len(args):
-			signalled = true
-		case t == "-1" && signalled, t == "-1" && len(args) == 1:
-			j.deny(c, "signal_all", "would signal every process", "name the process")
-		case strings.HasPrefix(t, "-"):
-			signalled = true
-		}
-	}
-	return true
-}
-
 func (j *judge) systemctl(c *call) bool {
 	switch c.word(0) {
 	case "status", "list-units", "list-unit-files", "show", "is-active", "is-enabled", "is-failed", "cat", "list-timers", "list-sockets", "list-dependencies", "get-default", "help", "--version":

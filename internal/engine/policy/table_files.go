@@ -53,7 +53,8 @@ rmdir | edit | d* | |
 shred,srm,wipe | delete | d* | -n -s --iterations --size --random-source:r --remove? |
 truncate,fallocate | edit | w* | -s -r:m -l -o --size --reference:m --length --offset |
 tee | edit | w* | --output-error? |
-split,csplit | edit | r w | -b -C -l -n -a -t -e! --bytes --lines --number --suffix-length --additional-suffix --filter:s --separator -f:w --prefix:w --numeric-suffixes? --hex-suffixes? | split
+split | edit | r w | -b -C -l -n -a -t -e! --bytes --lines --number --suffix-length --additional-suffix --filter:s --separator -f:w --prefix:w --numeric-suffixes? --hex-suffixes? | split
+csplit | edit | r t* | -f:w -b -n -k! -s! -z! --prefix:w --digits --suffix-format --keep-files! --quiet! --elide-empty-files! | split
 dd | edit | t* | | dd
 chmod | edit | t p* | --reference:m | chmod
 chown,chgrp | edit | t p* | --reference:m --from |

@@ -245,6 +245,7 @@ func (w *walker) exec(s *state, cmd Command, c ctx) []*state {
 	o := getopt{short: "a:cl"}
 	rest := o.skip(cmd.Words[1:])
 	if len(rest) == 0 {
+		w.rewired = true
 		w.emit(s, cmd, c)
 		return []*state{s.with(statusOK)}
 	}
@@ -344,54 +345,6 @@ func (w *walker) shift(s *state, args []Word) {
 	s.args = s.args[1:]
 }
 
-// fill makes the variables unknown that read and its kin set.
-func (w *walker) fill(s *state, name string, args []Word, in Input, c ctx) {
-	unknown := func(name string) variable {
-		v := unknownVar(name, FromInput)
-		v.words[0].Parts[0].Subst = in.span()
-		return v
-	}
-	o := getopt{short: "a:d:i:n:N:p:t:u:rse"}
-	if name != "read" {
-		o = getopt{short: "d:n:O:s:tu:C:c:"}
-	}
-	if a := o.valueOf(args, 'a'); a != nil {
-		w.named(s, *a, c)
-		if text, ok := a.Static(); ok {
-			s.setVar(text, unknown(text))
-			w.given(s, text, c)
-		}
-	}
-	names := o.skip(args)
-	if name == "getopts" && len(names) > 0 {
-		names = names[1:]
-	}
-	if len(names) == 0 {
-		names = []Word{Lit("REPLY"), Lit("MAPFILE")}
-	}
-	for _, a := range names {
-		w.named(s, a, c)
-		if text, ok := a.Static(); ok {
-			s.setVar(text, unknown(text))
-			w.given(s, text, c)
-		}
-	}
-}
-
-func (w *walker) printfVar(s *state, args []Word, c ctx) {
-	if len(args) < 2 {
-		return
-	}
-	if flag, _ := args[0].Static(); flag != "-v" {
-		return
-	}
-	w.named(s, args[1], c)
-	if text, ok := args[1].Static(); ok {
-		s.setVar(text, unknownVar(text, FromMerge))
-		w.given(s, text, c)
-	}
-}
-
 // defineAlias follows an alias body where it is defined, since some shells
 // expand it and others do not.
 func (w *walker) defineAlias(s *state, cmd Command, c ctx) {
@@ -471,6 +424,7 @@ func (w *walker) bypass(s *state, name string, cmd Command, c ctx) []*state {
 		}
 	}
 	if len(rest) == 0 {
+		w.rewired = true
 		w.emit(s, cmd, c)
 		return []*state{s.with(statusOK)}
 	}

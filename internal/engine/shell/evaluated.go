@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -186,10 +187,10 @@ func numeric(cmd Command) bool {
 		return len(args) == 3 && (args[0] == "-c" || args[0] == "-f") && len(args[1]) == 2 && args[1][0] == '%' && strings.Contains("sYXZhbuga", args[1][1:])
 	case "seq", "nproc":
 		return all(args, func(a string) bool { return isNumber(strings.TrimPrefix(a, "-")) })
-	case "git":
-		return len(args) > 2 && args[0] == "rev-list" && args[1] == "--count"
 	case "tput":
 		return len(args) == 1 && (args[0] == "cols" || args[0] == "lines")
+	case "git":
+		return len(args) > 1 && args[0] == "rev-list" && args[1] == "--count" && !slices.Contains(args, "--left-right") && !slices.Contains(args, "--cherry-mark")
 	}
 	return false
 }

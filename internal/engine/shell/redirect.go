@@ -45,7 +45,7 @@ func (w *walker) redirs(s *state, in []*syntax.Redirect, c *ctx) []Redir {
 			one.Op = RedirAppend
 		case syntax.DplIn, syntax.DplOut:
 			one.Op = w.dup(r.Op, target, fd)
-			if one.Op == RedirDup && r.Op == syntax.DplIn && (fd == "" || fd == "0") {
+			if one.Op == RedirDup && (r.Op == syntax.DplIn && fd == "" || fd == "0") {
 				c.input = Input{}
 			}
 		default:

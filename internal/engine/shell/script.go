@@ -127,6 +127,8 @@ type Input struct {
 	// bound their indexes in Script.Commands, To exclusive.
 	Feeds    bool
 	From, To int
+	// Number is true when the input holds numbers only, or nothing at all.
+	Number bool
 }
 
 // span lists the commands that feed the input.
@@ -228,7 +230,8 @@ type Part struct {
 	Split bool
 	// Derived is true when only a part of the value or a fact about it is used.
 	Derived bool
-	// Number is true for the output of a command that prints nothing but a number.
+	// Number is true for what is a number or nothing: the output of a command that
+	// prints no more, or what read takes from one.
 	Number bool
 }
 

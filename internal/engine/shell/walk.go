@@ -39,6 +39,9 @@ type walker struct {
 	// integers and keyed are the integers and associative arrays that were declared
 	// anywhere in the text.
 	integers, keyed map[string]bool
+	// rewired says that exec moved descriptors somewhere in the text, so that read may
+	// read anything.
+	rewired bool
 }
 
 // pending is a function that may never be called.
@@ -101,7 +104,9 @@ func Read(text string, o Options) (s Script) {
 	}
 	w.out.Commands = make([]Command, 0, 4+len(text)/20)
 	start := &state{dir: place{o.Dir, o.Dir != ""}, posix: o.Dialect == POSIX}
-	w.run([]*state{start}, src.file.Stmts, ctx{src: src, posix: o.Dialect == POSIX})
+	w.rewired = strings.Contains(text, "exec") // a loop may come to it later
+	in := Input{Number: true}                  // the shell tool gives no input
+	w.run([]*state{start}, src.file.Stmts, ctx{src: src, posix: o.Dialect == POSIX, input: in})
 	w.uncalled()
 	return w.out
 }
@@ -350,7 +355,7 @@ func (w *walker) pipe(s *state, b *syntax.BinaryCmd, c ctx) []*state {
 	to := len(w.out.Commands)
 	right := c
 	right.forked = true
-	right.input = Input{Feeds: true, From: from, To: to}
+	right.input = Input{Feeds: true, From: from, To: to, Number: w.prints(b.X, from)}
 	if text, ok := w.output(b.X, from); ok {
 		right.input.Known, right.input.Text = true, text
 	}
