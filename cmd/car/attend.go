@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"car/internal/assistant"
+	"car/internal/engine/ir"
 	"car/internal/tui/safe"
 )
 
@@ -90,6 +91,15 @@ func (t *attendant) put() {
 	for _, name := range sortedNames(p.Params) {
 		for _, line := range strings.Split(fmt.Sprint(p.Params[name]), "\n") {
 			fmt.Fprintf(t.w, "    %s: %s\n", safe.Line(name), safe.Line(line))
+		}
+	}
+	for _, b := range p.Preview {
+		if b.Kind != ir.BlockText { // a diff says again what the parameters say
+			continue
+		}
+		fmt.Fprintf(t.w, "    %s:\n", safe.Line(b.Title))
+		for line := range strings.SplitSeq(b.Text, "\n") {
+			fmt.Fprintf(t.w, "      %s\n", safe.Line(line))
 		}
 	}
 	for _, line := range strings.Split(p.Reason, "\n") {

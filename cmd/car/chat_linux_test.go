@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -384,5 +385,54 @@ func TestPolicySuggest(t *testing.T) {
 	s.write(t, ".car/policies/30.toml", text)
 	if out, err := s.car(t.Context(), "policy", "check").CombinedOutput(); err != nil {
 		t.Errorf("what is suggested can not be read: %v\n%s", err, out)
+	}
+}
+
+// P-WORK-1: what git would lose is listed under the question, kept before the command
+// runs, and an undo brings it back.
+func TestWhatGitWouldLose(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		cmd.Dir, cmd.Env = s.dir, s.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	kept := s.write(t, "kept.txt", "one\n")
+	git("add", ".")
+	git("commit", "-q", "-m", "first words")
+	git("branch", "side")
+	s.write(t, "kept.txt", "two\n")
+	loose := s.write(t, "loose.txt", "three\n")
+	scenario := s.write(t, "scenario.toml", "version = 1\n[[turn]]\n[[turn.call]]\nname = \"shell\"\nargs = { command = \"git reset --hard\" }\n"+
+		"[[turn]]\n[[turn.call]]\nname = \"shell\"\nargs = { command = \"git clean -fd\" }\n"+
+		"[[turn]]\n[[turn.call]]\nname = \"shell\"\nargs = { command = \"git branch -D side\" }\n[[turn]]\ntext = \"Over.\"\n")
+	c := converse(t, s, "do", "--model", "scripted:"+scenario, "go")
+	c.expect("would be lost")
+	c.expect(" M kept.txt")
+	c.expect("x no, and stop: ")
+	c.press("y\r")
+	c.expect("would be lost")
+	c.expect("?? loose.txt")
+	c.expect("x no, and stop: ")
+	c.press("y\r")
+	c.expect("side: first words")
+	c.expect("x no, and stop: ")
+	c.press("n\r")
+	c.end()
+	if text, err := os.ReadFile(kept); err != nil || string(text) != "one\n" {
+		t.Fatalf("the reset did not run: %q, %v", text, err)
+	}
+	if out, err := s.car(t.Context(), "undo").CombinedOutput(); err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	for path, want := range map[string]string{kept: "two\n", loose: "three\n"} {
+		if text, err := os.ReadFile(path); err != nil || string(text) != want {
+			t.Errorf("%s came back as %q, %v", path, text, err)
+		}
 	}
 }

@@ -49,7 +49,7 @@ type Config struct {
 
 // Previewer makes the preview of a call that is about to be asked.
 type Previewer interface {
-	Preview(ctx context.Context, t tool.Tool, call tool.Call, e tool.Effects) ([]ir.Block, error)
+	Preview(ctx context.Context, t tool.Tool, call tool.Call, e tool.Effects, j policy.Judgement) ([]ir.Block, error)
 }
 
 // Admitter is the one issuer of tickets. Safe for concurrent use.

@@ -169,7 +169,7 @@ func (adm *Admission) request(ctx context.Context, i int, row approval.Effect, d
 	if adm.by.cfg.Previews == nil || it.tool == nil {
 		return r, nil
 	}
-	blocks, err := adm.by.cfg.Previews.Preview(ctx, it.tool, adm.call(it, 1), it.effects)
+	blocks, err := adm.by.cfg.Previews.Preview(ctx, it.tool, adm.call(it, 1), it.effects, it.judgement)
 	if err != nil {
 		return Request{}, err
 	}

@@ -169,7 +169,7 @@ func (d *Dispatcher) stillAsApproved(ctx context.Context, g admit.Grant) error {
 	if g.PreviewDigest == "" || d.cfg.Previews == nil {
 		return nil
 	}
-	blocks, err := d.cfg.Previews.Preview(ctx, g.Tool, g.Call, g.Effects)
+	blocks, err := d.cfg.Previews.Preview(ctx, g.Tool, g.Call, g.Effects, g.Judgement)
 	if err != nil {
 		return fmt.Errorf("what was approved can no longer be shown: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"car/internal/engine/admit"
 	"car/internal/engine/ir"
+	"car/internal/engine/policy"
 	"car/internal/engine/tool"
 )
 
@@ -82,11 +83,14 @@ type Previews struct {
 	CarHome   string
 }
 
-// Preview shows what a call would do; a tool that has no preview shows nothing.
-func (p *Previews) Preview(ctx context.Context, t tool.Tool, call tool.Call, e tool.Effects) ([]ir.Block, error) {
+// Preview shows what a call would do, as far as its tool can show it, and what its git
+// commands would lose (P-WORK-1).
+func (p *Previews) Preview(ctx context.Context, t tool.Tool, call tool.Call, e tool.Effects, j policy.Judgement) ([]ir.Block, error) {
+	lost := atStake(ctx, p.Substrate, j)
 	shows, ok := t.(tool.Previewer)
 	if !ok {
-		return nil, nil
+		return lost, nil
 	}
-	return shows.Preview(ctx, call, newFiles(p.Substrate, p.CarHome, e, true))
+	blocks, err := shows.Preview(ctx, call, newFiles(p.Substrate, p.CarHome, e, true))
+	return append(blocks, lost...), err
 }

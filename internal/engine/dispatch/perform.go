@@ -22,7 +22,14 @@ var errAbandoned = errors.New("tool ignored its cancellation and was abandoned; 
 func (d *Dispatcher) perform(ctx, limited context.Context, g admit.Grant, state tool.State, progress func(string)) Attempt {
 	start := d.cfg.Now()
 	journal := &journal{}
+	kept, err := d.snapshotOf(limited, g, journal)
+	if err != nil {
+		return Attempt{Class: ir.ClassToolError, Err: err, Duration: d.cfg.Now().Sub(start)}
+	}
 	ran, err := d.guarded(limited, g, d.env(g, state, journal, progress))
+	if lost := kept.close(); lost != nil && d.cfg.Warn != nil {
+		d.cfg.Warn(fmt.Errorf("an undo of %s may be incomplete: %w", g.Action.ID, lost))
+	}
 	a := Attempt{Execution: ran, Dispatched: true, Changes: journal.changes(), Duration: d.cfg.Now().Sub(start)}
 	if fromOutside(g) {
 		err = d.cross(g, &a.Execution, err)
