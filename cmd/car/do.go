@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"car/internal/assistant"
+	"car/internal/tui/safe"
 )
 
 // doOptions are the flags of `car do` (D-14).
@@ -126,6 +127,9 @@ func (a *app) doIn(ctx context.Context, h *house, o doOptions, p prompt) error {
 	teller := a.storyFor(o)
 	if o.format == formatText && !o.house.quiet {
 		t.header(a.io.err)
+		if o.task.check != "" { // what decides is said before anything is done for it
+			fmt.Fprintf(a.io.err, "· the check: %s\n", safe.Line(o.task.check))
+		}
 	}
 	outcome, err := t.run(ctx, p, o.task, func(e assistant.Event) error {
 		teller.tell(e)
