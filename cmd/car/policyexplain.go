@@ -163,17 +163,45 @@ func statedCall(o explainOptions, set *tools.Set) (ir.Action, tool.Effects, erro
 	return a, effects, nil
 }
 
+// verdictMeans and tierMeans say the words of a judgement to a person who does not
+// know them.
+func verdictMeans(v policy.Verdict) string {
+	switch v {
+	case policy.Allow:
+		return "it runs without a question"
+	case policy.Ask:
+		return "it runs only after a person has said yes to it"
+	}
+	return "nothing of it runs, and no approval changes that"
+}
+
+func tierMeans(t ir.Tier) string {
+	switch t {
+	case ir.ReadOnly:
+		return "it only looks"
+	case ir.SandboxEdit:
+		return "it changes files of the project and nothing else"
+	}
+	return "it reaches beyond the project, or what it does can not be told"
+}
+
 func printJudgement(w io.Writer, j policy.Judgement) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "verdict        %s\nneeds          %s\ntaken back     %s\n", j.Verdict, j.Tier.Needed(), j.Reversibility)
+	fmt.Fprintf(&b, "verdict        %s: %s\n", j.Verdict, verdictMeans(j.Verdict))
+	fmt.Fprintf(&b, "needs          %s: %s\n", j.Tier.Needed(), tierMeans(j.Tier.Needed()))
+	fmt.Fprintf(&b, "taken back     %s\n", j.Reversibility)
 	for _, c := range j.Commands {
-		fmt.Fprintf(&b, "command        %s\n               %s, %s %s\n", safe.Line(c.Text), c.Tier.Needed(), c.Reversibility, safe.Line(c.Reason))
+		line := fmt.Sprintf("%s, %s", c.Tier.Needed(), c.Reversibility)
+		if c.Reason != "" {
+			line += ": " + safe.Line(c.Reason)
+		}
+		fmt.Fprintf(&b, "command        %s\n               %s\n", safe.Line(c.Text), line)
 	}
 	for _, t := range j.Targets {
 		fmt.Fprintf(&b, "changes        %s\n", safe.Line(t))
 	}
 	if j.Network {
-		fmt.Fprintf(&b, "network        %s\n", safe.Line(firstOf(strings.Join(j.Hosts, ", "), "some host")))
+		fmt.Fprintf(&b, "network        %s\n", safe.Line(firstOf(strings.Join(j.Hosts, ", "), "a host that the text does not name")))
 	}
 	for _, r := range j.Reasons {
 		place := ""

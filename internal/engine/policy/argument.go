@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"car/internal/engine/ir"
@@ -24,10 +25,17 @@ func (j *judge) option(c *call, o given) {
 		}
 		j.reclass(c, o)
 	}
-	if o.value == nil || !o.spec.takes {
+	if o.value == nil || !o.spec.takes || o.joined && isText(o.spec.role) && !splits(*o.value) {
 		return
 	}
 	j.argument(c, *o.value, o.spec.role)
+}
+
+func isText(r role) bool { return r == roleText || r == 0 }
+
+// splits reports a word that may turn out to be several.
+func splits(w shell.Word) bool {
+	return slices.ContainsFunc(w.Parts, func(p shell.Part) bool { return p.Split })
 }
 
 func flagText(o given) (string, bool) {

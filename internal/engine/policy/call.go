@@ -40,6 +40,9 @@ type given struct {
 	known bool
 	// open: the name itself is not certain.
 	open bool
+	// joined: the value stands behind the = of a name that is certain, so that it can
+	// be no option of its own.
+	joined bool
 }
 
 func (c *call) has(names ...string) bool {
@@ -138,7 +141,7 @@ func (p *program) longOption(text string, static bool, words []shell.Word) (give
 	switch {
 	case found:
 		if v, ok := words[0].Cut(len(name) + 1); ok {
-			g.value = &v
+			g.value, g.joined = &v, true
 		}
 	case !static:
 		// --name$value: the name itself is not known.
