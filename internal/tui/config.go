@@ -30,6 +30,15 @@ type Conversation interface {
 	Returned(ctx context.Context) ([]assistant.Waiting, error)
 }
 
+// Queue is a conversation whose waiting inputs can be taken back before they are
+// delivered.
+type Queue interface {
+	// Queued lists what waits for the running turn's end, oldest first.
+	Queued() []assistant.Waiting
+	// TakeBack takes an input off the queue, or says that it is not there any more.
+	TakeBack(ctx context.Context, id int64) (assistant.Waiting, error)
+}
+
 // Header is what a person is told before they type anything, and what the status
 // line goes on showing.
 type Header struct {

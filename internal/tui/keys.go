@@ -15,6 +15,8 @@ type binding struct{ keys, does string }
 
 var bindings = []binding{
 	{"enter", "send; while a turn runs the message waits for its end"},
+	{"ctrl+s", "send into the running turn"},
+	{"up, while one waits", "take the newest waiting message back to change it"},
 	{`ctrl+j, alt+enter, \ enter`, "a new line"},
 	{"esc", "interrupt the turn"},
 	{"esc esc", "go back to an earlier message"},
@@ -65,6 +67,12 @@ func (m *model) key(k tea.KeyMsg) tea.Cmd {
 		if cmd, taken := m.askKey(k); taken {
 			return cmd
 		}
+	}
+	switch {
+	case name == "ctrl+s":
+		return m.steer()
+	case name == "up" && m.composer.Empty() && len(m.composer.Waiting()) > 0:
+		return m.takeBack()
 	}
 	next, act := m.composer.Key(k)
 	m.composer = next

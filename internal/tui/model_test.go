@@ -376,6 +376,57 @@ func TestWhatCommandsAskFor(t *testing.T) {
 	}
 }
 
+// queued is a conversation with messages that wait.
+type queued struct {
+	quiet
+	waiting []assistant.Waiting
+	sent    []assistant.Input
+}
+
+func (q *queued) Send(_ context.Context, in assistant.Input) error {
+	q.sent = append(q.sent, in)
+	return nil
+}
+func (q *queued) Queued() []assistant.Waiting { return q.waiting }
+func (q *queued) TakeBack(_ context.Context, id int64) (assistant.Waiting, error) {
+	for i, w := range q.waiting {
+		if w.ID == id {
+			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
+			return w, nil
+		}
+	}
+	return assistant.Waiting{}, errors.New("input is gone")
+}
+
+// U-TUI-6, B073: a message that waits can be taken back and changed; one can be sent
+// into the running turn.
+func TestWaitingMessagesAreEditable(t *testing.T) {
+	t.Parallel()
+	q := &queued{}
+	d := newDesk(t, 80, 24, func(c *Config) { c.Conversation = q })
+	d.types("go", "enter", "first", "enter", "second", "enter")
+	d.wants("waiting: first", "waiting: second")
+	q.waiting = []assistant.Waiting{{ID: 1, Input: assistant.Input{Text: "first"}}, {ID: 2, Input: assistant.Input{Text: "second"}}}
+	d.got(d.takeBack()())
+	d.wants("❯ second", "waiting: first")
+	if len(d.returned) != 1 || d.returned[0] != 2 {
+		t.Errorf("the next message replaces %v", d.returned)
+	}
+	if len(q.waiting) != 1 || strings.Contains(d.screen(), "waiting: second") {
+		t.Errorf("%+v still waits", q.waiting)
+	}
+	d.got(tea.KeyMsg{Type: tea.KeyCtrlU})
+	q.waiting = nil
+	d.got(d.takeBack()())
+	d.wants("nothing waits any more")
+	d.types("hurry")
+	d.got(d.steer()())
+	d.wants("❯ hurry")
+	if last := q.sent[len(q.sent)-1]; !last.Steer || last.Text != "hurry" {
+		t.Errorf("sent %+v", last)
+	}
+}
+
 // U-TUI-8: the help is made from the bindings, and fits.
 func TestHelpGolden(t *testing.T) {
 	t.Parallel()
