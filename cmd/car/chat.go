@@ -64,6 +64,7 @@ func (a *app) chat(ctx context.Context, o chatOptions) error {
 		return err
 	}
 	h.notice = func(text string) { notices = append(notices, text) } // the screen shows them
+	h.watched = true
 	return errors.Join(a.chatIn(ctx, h, o, &notices), h.close())
 }
 
@@ -86,6 +87,9 @@ func (a *app) chatIn(ctx context.Context, h *house, o chatOptions, notices *[]st
 	}
 }
 
+// noticeOnScreen tells the person something once no screen of ours stands.
+func (a *app) noticeOnScreen(text string) { fmt.Fprintf(a.io.err, "· %s\n", safe.Line(text)) }
+
 // chatOnce is one session on the screen. It returns the one that the person turned to
 // from there, nil when they left.
 func (a *app) chatOnce(ctx context.Context, h *house, o chatOptions, notices []string) (*turnTo, error) {
@@ -94,6 +98,7 @@ func (a *app) chatOnce(ctx context.Context, h *house, o chatOptions, notices []s
 		return nil, err
 	}
 	exit, err := tui.Run(ctx, a.screen(ctx, s, o, notices))
+	s.house.notice = a.noticeOnScreen // the screen is gone, the terminal is there
 	if err = errors.Join(err, s.close()); err != nil {
 		return nil, err
 	}

@@ -197,7 +197,7 @@ func goalOf(r *runLog, check string) *docGoal {
 }
 
 // briefMembers are the parameters that say best what a call was about.
-var briefMembers = []string{"command", "path", "url", "query", "goal", "expression", "subject", "name", "content"}
+var briefMembers = []string{"command", "path", "url", "query", "goal", "expression", "subject", "name", "job_id", "content"}
 
 func briefOf(params map[string]any) string {
 	for _, name := range briefMembers {

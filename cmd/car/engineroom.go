@@ -112,7 +112,7 @@ func (h *house) openEngine(ctx context.Context, id string, approver admit.Approv
 	room.runtime, err = engine.New(engine.Config{
 		Tools: room.tools, Judge: judge, Gates: gates, Approver: approver, Recorder: room.ledger, Book: h.db, Log: room.log, State: room.state, Spans: room.spans.recorder(),
 		Substrate: room.substrate, Web: web, Redactor: redactor, CarHome: h.home, EnvDigest: environment, Now: h.app.now,
-		Undo: room.undo, Warn: func(err error) { h.notice(err.Error()) },
+		Undo: room.undo, Warn: func(err error) { h.notice(err.Error()) }, Patience: h.patience(),
 	})
 	return room, err
 }

@@ -35,6 +35,9 @@ type house struct {
 	files gateFiles
 	// spans is the file that spans are added to; empty is none.
 	spans string
+	// watched says that a person sees what runs, so that a command that takes long may go
+	// on as a job (T-SHELL-10).
+	watched bool
 	// notice tells the person something that changes nothing.
 	notice func(text string)
 }

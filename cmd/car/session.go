@@ -233,7 +233,9 @@ func (s *session) close() error {
 		errs = append(errs, s.svc.Close())
 	}
 	if s.room != nil {
+		running := s.room.runningJobs()
 		errs = append(errs, s.room.close(context.Background()))
+		s.house.tellEnded(running)
 	}
 	return errors.Join(errs...)
 }

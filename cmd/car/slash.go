@@ -26,6 +26,7 @@ func (s *session) slashCommands() []tui.Command {
 		{Name: "rewind", Help: "go back to an earlier message; files stay as they are, /undo is for those", Run: s.slashRewind},
 		{Name: "model", Args: "[NAME]", Help: "which model answers from now on", Run: s.slashModel},
 		{Name: "goal", Args: "CHECK OBJECTIVE", Help: "work until the check, one word or quoted, exits 0", Run: s.slashGoal},
+		{Name: "jobs", Help: "commands that run in the background, and how they ended", Run: s.slashJobs},
 		{Name: "todo", Help: "the agent's list, whole", Run: s.slashTodo},
 		{Name: "cost", Help: "what this session has used", Run: s.slashCost},
 		{Name: "diff", Help: "what git says has changed", Run: s.slashDiff},

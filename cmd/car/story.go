@@ -82,12 +82,25 @@ func (s *plainStory) flush() {
 }
 
 func (s *plainStory) row(r assistant.ToolResult) {
-	s.line("%s %-11s %s  %s", mark(r.OK), r.Tool, briefOf(s.calls[r.CallID].Params), (time.Duration(r.DurationMS) * time.Millisecond).String())
+	s.line("%s %-11s %s  %s%s", mark(r.OK), r.Tool, briefOf(s.calls[r.CallID].Params), (time.Duration(r.DurationMS) * time.Millisecond).String(), jobOf(r.Excerpt))
 	if !r.OK {
 		for _, line := range strings.Split(reasonOf(r.Excerpt), "\n") {
 			s.line("    %s", line)
 		}
 	}
+}
+
+// jobOf says that a call is about a job, and how that stands: its row has ended, the
+// job need not have (T-SHELL-10).
+func jobOf(excerpt string) string {
+	var result struct {
+		Job    string `json:"job_id"`
+		Status string `json:"status"`
+	}
+	if json.Unmarshal([]byte(excerpt), &result) != nil || result.Job == "" {
+		return ""
+	}
+	return "  job " + result.Job + " " + result.Status
 }
 
 func (s *plainStory) line(format string, args ...any) {

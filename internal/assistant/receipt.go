@@ -30,7 +30,7 @@ func (r *run) receipt(c *call, res ir.ActionResult) claim.Receipt {
 			rc.Changed = append(rc.Changed, f.Path)
 		}
 	}
-	if text, ok := c.params["command"].(string); ok && c.Name == "shell" {
+	if text, ok := commandOf(c, res, rc.ExitCode != nil); ok {
 		rc.Commands, rc.Masked = readCommands(text, r.c.svc.cfg.Dialect)
 	}
 	r.mu.Lock()
@@ -38,6 +38,22 @@ func (r *run) receipt(c *call, res ir.ActionResult) claim.Receipt {
 	r.receipts = append(r.receipts, rc)
 	r.settleRefusals(c, res, rc)
 	return rc
+}
+
+// commandOf is the shell text whose exit a result tells: the call's own, or that of a
+// job that has ended. A job that was only started proves nothing (T-SHELL-10).
+func commandOf(c *call, res ir.ActionResult, ended bool) (string, bool) {
+	out, _ := res.Output.(map[string]any)
+	_, isJob := out["job_id"].(string)
+	if isJob && !ended {
+		return "", false
+	}
+	text, ok := c.params["command"].(string)
+	if isJob && c.Name == "shell_output" {
+		text, ok = out["command"].(string)
+		return text, ok
+	}
+	return text, ok && c.Name == "shell"
 }
 
 // effectOf is the most the call could do, as the engine judged it.

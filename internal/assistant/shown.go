@@ -221,7 +221,7 @@ func secretQuery(name string) bool {
 }
 
 // briefNames are the parameters that say what a call is about, the best first.
-var briefNames = []string{"command", "path", "url", "query", "goal", "expression", "pattern", "subject", "name", "content"}
+var briefNames = []string{"command", "path", "url", "query", "goal", "expression", "pattern", "subject", "name", "job_id", "content"}
 
 // brief is the essential argument of a call in one line of at most 160 bytes.
 func (l lens) brief(params map[string]any) string {

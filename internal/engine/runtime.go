@@ -53,6 +53,9 @@ type Config struct {
 	Undo *undo.Journal
 	// Spans follows how long proposals and actions take; nil follows nothing (E-LOG-4).
 	Spans *span.Recorder
+	// Patience is how long a command that names no limit is waited for before it goes on as
+	// a job, where somebody watches (T-SHELL-10); 0 waits to its end.
+	Patience time.Duration
 	// Transactions says what hazards between actions and shared state do (E-PIPE-2).
 	Transactions TransactionMode
 	// AfterExecute is told what every proposal came to, with the outputs' effects on
@@ -120,6 +123,7 @@ func New(c Config) (*Runtime, error) {
 	dispatcher, err := dispatch.New(dispatch.Config{
 		Office: admitter, Recorder: c.Recorder, Log: c.Log, Substrate: c.Substrate, Previews: previews,
 		Redactor: c.Redactor, CarHome: c.CarHome, Now: c.Now, Sleep: c.Sleep, NewID: c.NewID, Warn: c.Warn, Undo: c.Undo, Web: c.Web,
+		Patience: c.Patience,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
@@ -187,6 +191,9 @@ func ledgerOf(b approval.Book) admit.Ledger {
 
 // Streams are the detached calls: poll, watch, cancel (E-DET).
 func (r *Runtime) Streams() *handle.Registry { return r.dispatcher.Streams() }
+
+// Jobs are the background commands of a session (T-SHELL-10).
+func (r *Runtime) Jobs(session string) tool.Jobs { return r.dispatcher.Jobs(session) }
 
 // Gates is the registry of admission gates (E-PIPE-4).
 func (r *Runtime) Gates() *admit.Admitter { return r.admitter }

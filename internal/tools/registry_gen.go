@@ -14,6 +14,8 @@ import (
 	"car/internal/tools/messaging"
 	"car/internal/tools/readfile"
 	"car/internal/tools/shell"
+	"car/internal/tools/shellkill"
+	"car/internal/tools/shelloutput"
 	"car/internal/tools/todowrite"
 	"car/internal/tools/websearch"
 	"car/internal/tools/writefile"
@@ -32,6 +34,8 @@ func constructors() []func(tool.Bindings) tool.Tool {
 		messaging.New,
 		readfile.New,
 		shell.New,
+		shellkill.New,
+		shelloutput.New,
 		todowrite.New,
 		websearch.New,
 		writefile.New,

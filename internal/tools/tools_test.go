@@ -36,7 +36,7 @@ func TestWhatIsBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = []string{"calculate", "edit_file", "events_query", "find_files", "grep_files", "list_dir", "read_file", "shell", "todo_write", "write_file"}
+	want = []string{"calculate", "edit_file", "events_query", "find_files", "grep_files", "list_dir", "read_file", "shell", "shell_kill", "shell_output", "todo_write", "write_file"}
 	if !slices.Equal(all.Names(), want) {
 		t.Errorf("all: %v", all.Names())
 	}
@@ -55,7 +55,7 @@ func TestEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range s.Entries() {
-		writes := slices.Contains([]string{"write_file", "edit_file", "shell"}, e.Schema.Name)
+		writes := slices.Contains([]string{"write_file", "edit_file", "shell", "shell_kill"}, e.Schema.Name)
 		if e.SideEffects != writes || e.ReadOnly == writes || (e.Permission == ir.PermissionAsk) != writes || e.Category == "" {
 			t.Errorf("%s: %+v", e.Schema.Name, e)
 		}

@@ -29,6 +29,7 @@ type capture struct {
 	path    string
 	spooled int64
 	err     error
+	closed  bool
 }
 
 func newCapture(open func() (io.WriteCloser, string, error)) *capture { return &capture{open: open} }
@@ -59,6 +60,52 @@ func (c *capture) openSpool() {
 		c.toSpool(c.head)
 		c.toSpool(c.ordered())
 	}
+}
+
+// keepAll starts the spool of an output that will be read in pieces (D-37).
+func (c *capture) keepAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.spool == nil && c.err == nil && !c.closed {
+		c.openSpool()
+	}
+}
+
+// Piece is at most limit bytes from byte since on, or from the first one after it that
+// is still kept. open reads a spool.
+func (c *capture) Piece(since int64, limit int, open func(path string) (io.ReaderAt, func() error, error)) (from int64, text []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since = min(max(since, 0), c.total)
+	head, tail := int64(len(c.head)), c.total-int64(len(c.tail))
+	switch {
+	case since < head:
+		text = bytes.Clone(c.head[since:min(head, since+int64(limit))])
+	case since >= tail:
+		text = c.ordered()[since-tail:]
+		text = text[:min(len(text), limit)]
+	default:
+		if text = c.fromSpool(since, limit, open); len(text) == 0 {
+			since = tail
+			text = c.ordered()
+			text = text[:min(len(text), limit)]
+		}
+	}
+	return since, text
+}
+
+func (c *capture) fromSpool(since int64, limit int, open func(string) (io.ReaderAt, func() error, error)) []byte {
+	if c.path == "" || since >= c.spooled {
+		return nil
+	}
+	r, done, err := open(c.path)
+	if err != nil {
+		return nil
+	}
+	defer done()
+	buf := make([]byte, min(int64(limit), c.spooled-since))
+	n, _ := r.ReadAt(buf, since) // what could be read is what there is
+	return buf[:n]
 }
 
 func (c *capture) toSpool(p []byte) {
@@ -130,6 +177,7 @@ func (c *capture) LastLine() string {
 func (c *capture) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
 	if c.spool == nil {
 		return nil
 	}

@@ -41,6 +41,9 @@ type Config struct {
 	Undo *undo.Journal
 	// Web carries requests over HTTP; nil carries none.
 	Web tool.Web
+	// Patience is how long a command that may be detached is waited for before it goes on
+	// as a job (T-SHELL-10); 0 waits to its end.
+	Patience time.Duration
 	// Warn is told what went wrong where no result can carry it; nil drops it.
 	Warn func(error)
 	// NewID mints handles of detached calls.
@@ -54,6 +57,7 @@ type Config struct {
 type Dispatcher struct {
 	cfg     Config
 	ledgers sync.Map // session → *Seen
+	jobs    sync.Map // session → *jobs
 	rates   *buckets
 	streams *handle.Registry
 	// abandoned are tools that ignored their end; Close waits for them.
@@ -95,14 +99,19 @@ func New(c Config) (*Dispatcher, error) {
 // Streams are the detached calls of this dispatcher.
 func (d *Dispatcher) Streams() *handle.Registry { return d.streams }
 
-// Close cancels detached calls and waits for them and for tools that were
+// Close cancels detached calls and jobs and waits for them and for tools that were
 // abandoned, until ctx ends.
 func (d *Dispatcher) Close(ctx context.Context) error {
+	d.jobs.Range(func(_, v any) bool { v.(*jobs).endAll(); return true })
 	if err := d.streams.Close(ctx); err != nil {
 		return errors.New("dispatch: a detached call that ignored its cancellation is still running")
 	}
 	done := make(chan struct{})
-	go func() { d.abandoned.Wait(); close(done) }()
+	go func() {
+		d.jobs.Range(func(_, v any) bool { v.(*jobs).running.Wait(); return true })
+		d.abandoned.Wait()
+		close(done)
+	}()
 	select {
 	case <-done:
 		return nil

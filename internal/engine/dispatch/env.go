@@ -12,7 +12,8 @@ import (
 
 // env lends a tool what its ticket allows; what it does not allow is nil.
 func (d *Dispatcher) env(g admit.Grant, state tool.State, j *journal, progress func(string)) tool.Env {
-	e := tool.Env{State: state, Progress: progress, Dialect: d.cfg.Substrate.Describe().Dialect, Seen: d.seen(g.Call.Session)}
+	e := tool.Env{State: state, Progress: progress, Dialect: d.cfg.Substrate.Describe().Dialect, Seen: d.seen(g.Call.Session),
+		Jobs: d.jobsOf(g.Call.Session)}
 	if e.Progress == nil {
 		e.Progress = func(string) {}
 	}
@@ -23,8 +24,9 @@ func (d *Dispatcher) env(g admit.Grant, state tool.State, j *journal, progress f
 		e.Writer, e.Eraser = w, w
 	}
 	if g.Effects.Shell.Text != "" {
-		e.Spawn = &spawner{substrate: d.cfg.Substrate, redactor: d.cfg.Redactor, text: g.Effects.Shell.Text, name: spoolName(g), progress: e.Progress,
-			network: g.Judgement.Tier.Covers(ir.FullAccess), git: onlyGit(g)}
+		s := &spawner{substrate: d.cfg.Substrate, redactor: d.cfg.Redactor, text: g.Effects.Shell.Text, name: spoolName(g), progress: e.Progress,
+			network: g.Judgement.Tier.Covers(ir.FullAccess), git: onlyGit(g), now: d.cfg.Now, jobs: d.jobsOf(g.Call.Session), patience: d.cfg.Patience}
+		e.Spawn, e.Launch = s, s
 	}
 	if p, ok := d.cfg.Substrate.(tool.Programs); ok && g.Effects.Program != nil {
 		e.Program = &runner{programs: p, program: *g.Effects.Program, redactor: d.maskOf(g)}

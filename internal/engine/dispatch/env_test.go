@@ -97,6 +97,7 @@ type bench struct {
 	rows                *rows
 	redactor            *redact.Redactor
 	place               tool.Substrate
+	patience            time.Duration
 }
 
 func newBench(t *testing.T) *bench {
@@ -137,7 +138,7 @@ func (b *bench) run(t *testing.T, p probe, verdict policy.Verdict) dispatch.Atte
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := dispatch.New(dispatch.Config{Office: office, Recorder: b.rows, Log: log, Substrate: b.place, Previews: previews, Redactor: b.redactor, CarHome: b.home, Now: time.Now, NewID: func() string { return "h" }, Sleep: func(context.Context, time.Duration) error { return nil }})
+	d, err := dispatch.New(dispatch.Config{Office: office, Recorder: b.rows, Log: log, Substrate: b.place, Previews: previews, Redactor: b.redactor, CarHome: b.home, Now: time.Now, NewID: func() string { return "h" }, Patience: b.patience, Sleep: func(context.Context, time.Duration) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

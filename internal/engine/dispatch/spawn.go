@@ -24,6 +24,11 @@ type spawner struct {
 	progress  func(string)
 	// network and git are what the verdict leaves the command beyond others.
 	network, git bool
+	now          func() time.Time
+	// jobs is where a command goes on that is not waited for.
+	jobs *jobs
+	// patience is how long one that may be detached is waited for; 0 is to its end.
+	patience time.Duration
 }
 
 // onlyGit reports commands that are all git's, which a person or a grant said yes
@@ -50,23 +55,77 @@ func spoolName(g admit.Grant) string {
 // Spawn runs the text that was judged, byte for byte (G-SHELL-5).
 func (s *spawner) Spawn(ctx context.Context, c tool.Command) (tool.Outcome, error) {
 	if c.Text != s.text {
-		return tool.Outcome{}, denied("the command is not the one that was admitted")
+		return tool.Outcome{}, errNotAdmitted()
 	}
-	kept := newCapture(func() (io.WriteCloser, string, error) { return s.substrate.Spool(s.name) })
-	masked := s.redactor.Writer(kept)
-	clean := newCleaner(masked)
-	stop := s.report(kept)
-	exit, err := s.substrate.Exec(ctx, tool.Exec{Text: c.Text, Timeout: c.Timeout, Network: s.network, Git: s.git}, clean)
-	stop()
-	err = errors.Join(err, clean.Close(), masked.Close(), kept.Close())
+	j := s.start(ctx, c)
+	defer s.report(j.kept)()
+	var long <-chan time.Time
+	if c.Detachable && s.patience > 0 {
+		timer := time.NewTimer(s.patience)
+		defer timer.Stop()
+		long = timer.C
+	}
+	for {
+		select {
+		case <-long:
+			if s.jobs.adopt(j, false) == nil {
+				o := j.soFar()
+				o.Duration = s.now().Sub(j.began)
+				return o, nil
+			}
+			long = nil // no room for another job: it is waited for
+			continue
+		case <-ctx.Done():
+			j.end(context.Cause(ctx))
+			<-j.ended
+		case <-j.ended:
+		}
+		return j.outcome()
+	}
+}
+
+// Launch starts the text that was judged as a job of its session.
+func (s *spawner) Launch(ctx context.Context, c tool.Command) (tool.Job, error) {
+	if c.Text != s.text {
+		return tool.Job{}, errNotAdmitted()
+	}
+	release, err := s.jobs.reserve()
 	if err != nil {
-		return tool.Outcome{}, err
+		return tool.Job{}, err
 	}
-	text, truncated := kept.Text()
-	return tool.Outcome{
-		Output: text, Truncated: truncated, Total: kept.Total(), Spool: kept.Path(), Code: exit.Code, Signal: exit.Signal,
-		TimedOut: exit.TimedOut, Duration: exit.Duration, LeftRunning: exit.LeftRunning, Redacted: masked.Hits(),
-	}, nil
+	defer release()
+	j := s.start(ctx, c)
+	if err := s.jobs.adopt(j, true); err != nil {
+		j.end(err)
+		<-j.ended
+		return tool.Job{}, err
+	}
+	return s.jobs.describe(j), nil
+}
+
+func errNotAdmitted() error { return denied("the command is not the one that was admitted") }
+
+// start runs the text in a goroutine of its own; ctx lends its values, not its end.
+func (s *spawner) start(ctx context.Context, c tool.Command) *job {
+	bounded, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	j := &job{began: s.now(), end: end, ended: make(chan struct{})}
+	j.command, _ = s.redactor.String(c.Text)
+	j.kept = newCapture(func() (io.WriteCloser, string, error) { return s.substrate.Spool(s.name) })
+	s.jobs.running.Go(func() {
+		defer close(j.ended)
+		defer end(nil)
+		defer func() {
+			if p := recover(); p != nil {
+				j.err = fmt.Errorf("shell panicked: %v", p)
+			}
+		}()
+		masked := s.redactor.Writer(j.kept)
+		clean := newCleaner(masked)
+		exit, err := s.substrate.Exec(bounded, tool.Exec{Text: c.Text, Timeout: c.Timeout, Network: s.network, Git: s.git}, clean)
+		j.err = errors.Join(err, clean.Close(), masked.Close(), j.kept.Close())
+		j.exit, j.redacted, j.took = exit, masked.Hits(), s.now().Sub(j.began)
+	})
+	return j
 }
 
 // report passes the last line on twice a second until it is stopped (T-SHELL-9).

@@ -18,6 +18,10 @@ type Env struct {
 	Eraser Eraser
 	Seen   Ledger
 	Spawn  Spawner
+	// Launch starts the same text as Spawn runs and does not wait for it.
+	Launch Launcher
+	// Jobs are the session's background commands; nil where the host keeps none.
+	Jobs Jobs
 	// Program runs the one program that the call declared; nil where it declared none.
 	Program Runner
 	// Web reaches the hosts that the call declared; nil where it declared none.
@@ -147,6 +151,8 @@ type Command struct {
 	Text string
 	// Timeout ends the command; 0 is none beyond ctx.
 	Timeout time.Duration
+	// Detachable lets the host go on with the command as a job when it takes long (T-SHELL-10).
+	Detachable bool
 }
 
 // Outcome is how a command ended. A non-zero code is an outcome, not an error.
@@ -166,6 +172,9 @@ type Outcome struct {
 	LeftRunning []int
 	// Redacted counts secrets that were masked.
 	Redacted int
+	// Job is the id of the job that the command goes on as; then it has not ended, and
+	// Output is what came so far.
+	Job string
 }
 
 // State is the store as one attempt sees it: buffered, atomic on success (E-EXEC-8).

@@ -28,7 +28,8 @@ const schema = `{
   "type": "object",
   "properties": {
     "command": {"type": "string", "description": "Shell text, run as it is. No terminal and no input: it cannot ask anything."},
-    "timeout_secs": {"type": "integer", "description": "Limit in seconds, 120 unless given, 600 at most."}
+    "timeout_secs": {"type": "integer", "description": "Limit in seconds, 120 unless given, 600 at most."},
+    "background": {"type": "boolean", "description": "Start it as a job and do not wait: for servers and watchers. No limit unless timeout_secs is given."}
   },
   "required": ["command"],
   "additionalProperties": false
@@ -37,6 +38,8 @@ const schema = `{
 type input struct {
 	Command *string `json:"command"`
 	Timeout *int64  `json:"timeout_secs"`
+	// Background starts a job (T-SHELL-10).
+	Background bool `json:"background"`
 }
 
 // output has the names of T-SHELL-7.
@@ -71,7 +74,7 @@ func (s shell) Spec() tool.Spec {
 		Name: "shell",
 		Description: "Run a command with " + runs + " in the working directory. A `cd` does not carry over to the next call. " +
 			"stdout and stderr come back merged; a non-zero exit is a result, not an error. There is no terminal and no input: " +
-			"pass -y, -m, --no-edit and the like. Temporary files belong in $TMPDIR; writing to /tmp by name is refused. " +
+			"pass -y, -m, --no-edit and the like. A server or a watcher needs background: true; shell_output then reads it and shell_kill ends it. Temporary files belong in $TMPDIR; writing to /tmp by name is refused. " +
 			"sudo, environment dumps, reading credentials, force pushes and writes outside the working directory are denied; " +
 			"pushing, publishing, rewriting history and discarding work ask the person first. " +
 			"Prefer read_file, edit_file, grep_files and find_files to cat, sed, grep and find.",
@@ -123,9 +126,15 @@ func (shell) Run(ctx context.Context, call tool.Call, env tool.Env) (tool.Execut
 		return tool.Execution{}, err
 	}
 	timeout, note := in.limit()
-	o, err := env.Spawn.Spawn(ctx, tool.Command{Text: *in.Command, Timeout: timeout})
+	if in.Background {
+		return launch(ctx, env, in, timeout, note)
+	}
+	o, err := env.Spawn.Spawn(ctx, tool.Command{Text: *in.Command, Timeout: timeout, Detachable: in.Timeout == nil})
 	if err != nil {
 		return tool.Execution{}, err
+	}
+	if o.Job != "" {
+		return wentOn(o, timeout)
 	}
 	out := output{
 		Output: o.Output, ExitCode: o.Code, TimedOut: o.TimedOut, DurationMS: o.Duration.Milliseconds(), Truncated: o.Truncated,

@@ -20,7 +20,7 @@ func TestSuite(t *testing.T) {
 	tooltest.Suite(t, tooltest.Case{
 		Tool: bash(), House: tooltest.Open(t, time.Now),
 		Good: []map[string]any{{"command": "true"}, {"command": "exit 3", "timeout_secs": 5.0}, {"command": "true", "timeout_secs": 100000.0}},
-		Bad:  []map[string]any{{}, {"command": ""}, {"command": " \n"}, {"command": "a\x00b"}, {"command": 1.0}, {"command": "x", "timeout_secs": "1"}, {"command": "x", "background": true}},
+		Bad:  []map[string]any{{}, {"command": ""}, {"command": " \n"}, {"command": "a\x00b"}, {"command": 1.0}, {"command": "x", "timeout_secs": "1"}, {"command": "x", "background": "yes"}},
 		Slow: map[string]any{"command": "trap '' TERM; while :; do sleep 0.1; done"},
 	})
 }

@@ -30,6 +30,8 @@ type House struct {
 	BeforeRename func()
 	// Web answers requests; nil is no network.
 	Web tool.Web
+	// Jobs are the background commands; nil is a host that keeps none.
+	Jobs tool.Jobs
 	// Session names the calls' session.
 	Session string
 }
@@ -99,7 +101,7 @@ func (h *House) Env() tool.Env {
 	d := h.Sub.Describe()
 	files := &files{FS: h.Sub.FS(), outside: h.ReadOutside}
 	return tool.Env{
-		Files: files, Writer: &writer{files, h.BeforeRename}, Seen: h.Seen, Spawn: spawner{h.Sub}, Web: h.Web, Progress: func(string) {}, Dialect: d.Dialect,
+		Files: files, Writer: &writer{files, h.BeforeRename}, Seen: h.Seen, Spawn: spawner{h.Sub}, Jobs: h.Jobs, Web: h.Web, Progress: func(string) {}, Dialect: d.Dialect,
 	}
 }
 

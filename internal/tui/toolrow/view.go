@@ -144,7 +144,7 @@ func (r Row) output(width, limit int, th theme.Theme) []string {
 
 // essential lists the parameters that say what a call is about, best first. They
 // are names that tools share, not tools.
-var essential = []string{"command", "path", "url", "query", "pattern", "goal", "expression", "subject", "name", "content"}
+var essential = []string{"command", "path", "url", "query", "pattern", "goal", "expression", "subject", "name", "job_id", "content"}
 
 // Essential is the one argument worth a row's space, filtered and on one line.
 func Essential(params map[string]any) string {
