@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+	"github.com/muesli/termenv"
 
 	"car/internal/assistant"
 	"car/internal/engine/ir"
@@ -48,6 +50,11 @@ func (quiet) Returned(context.Context) ([]assistant.Waiting, error) { return nil
 
 func newDesk(t *testing.T, width, height int, change func(*Config)) *desk {
 	t.Helper()
+	return newColouredDesk(t, width, height, theme.Plain(), change)
+}
+
+func newColouredDesk(t *testing.T, width, height int, th theme.Theme, change func(*Config)) *desk {
+	t.Helper()
 	c := Config{Conversation: quiet{}, In: os.Stdin, Out: os.Stdout, Environ: []string{}, Now: func() time.Time { return began }, Resume: "car --resume s-12ab",
 		Header: Header{Version: "0.1", Model: "model-1", ModelWhy: "from --model", Session: "s-12ab", Root: "~/orchard", Tier: ir.SandboxEdit,
 			Confinement: "bubblewrap, no network", Gates: []string{"verify", "flow"}, Window: 200000}}
@@ -57,7 +64,7 @@ func newDesk(t *testing.T, width, height int, change func(*Config)) *desk {
 	if err := c.check(); err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{model: newModel(t.Context(), c, theme.Plain(), width, height), t: t}
+	d := &desk{model: newModel(t.Context(), c, th, width, height), t: t}
 	d.print.busy = true // nothing leaves the printer but by us
 	d.Init()
 	d.collect()
@@ -121,19 +128,23 @@ func (d *desk) screen() string {
 
 func (d *desk) golden(name string) {
 	d.t.Helper()
-	got := d.screen()
+	compareGolden(d.t, name, d.screen())
+}
+
+func compareGolden(t *testing.T, name, got string) {
+	t.Helper()
 	file := filepath.Join("testdata", name+".golden")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			d.t.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		d.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		d.t.Errorf("%s: %s", file, diff)
+		t.Errorf("%s: %s", file, diff)
 	}
 }
 
@@ -156,39 +167,66 @@ func pending(id string, seq int) assistant.ApprovalPending {
 		ExpiresAt: began.Add(5 * time.Minute)}
 }
 
-var sizes = [][2]int{{40, 12}, {80, 24}, {120, 40}}
+var sizes = [][2]int{{40, 12}, {80, 24}, {120, 40}, {300, 80}}
 
-// U-TUI-1 to U-TUI-7: the stations of a turn, at three sizes.
+// U-TUI-1 to U-TUI-7: the stations of a turn, at four sizes.
 func TestTurnGolden(t *testing.T) {
 	t.Parallel()
 	for _, size := range sizes {
-		name := func(station string) string { return fmt.Sprintf("%s-%dx%d", station, size[0], size[1]) }
-		d := newDesk(t, size[0], size[1], nil)
-		d.golden(name("start"))
-		d.types("raise the price of the soup", "enter")
-		d.happens(1, assistant.InferenceStarted{Model: "model-1", Turn: 1}, assistant.Thinking{Delta: "I should look\nat the menu first"})
-		d.passes(1200 * time.Millisecond)
-		d.golden(name("thinking"))
-		d.happens(1, assistant.Token{Delta: "I will look at **both** files.\n\n- the menu\n- the prices"})
-		d.passes(2 * time.Second)
-		d.golden(name("streaming"))
-		d.happens(1, call(1, "read_file", "path", "menu.txt"), call(2, "shell", "command", "sort prices.txt | head -n 3"),
-			assistant.ToolProgress{CallID: "c2", Tail: "12\n14\n"})
-		d.types("and the docs", "enter")
-		d.passes(1500 * time.Millisecond)
-		d.golden(name("calls"))
-		d.happens(1, assistant.ToolResult{CallID: "c2", Sequence: 2, Tool: "shell", Status: ir.Failed, DurationMS: 1500, Blocks: []ir.Block{{Kind: ir.BlockExit, Exit: &ir.ExitStatus{Code: 2, DurationMS: 1500}}}},
-			assistant.ToolResult{CallID: "c1", Sequence: 1, Tool: "read_file", OK: true, Status: ir.Succeeded, DurationMS: 3, Blocks: []ir.Block{{Text: "soup\nbread\n"}}},
-			assistant.Usage{Input: 1200, Output: 80}, call(3, "shell", "command", "git push origin main"), pending("a1", 3))
-		d.sees()
-		d.golden(name("asking"))
-		d.types("n")
-		d.happens(1, assistant.ApprovalResolved{ApprovalID: "a1", Decision: "denied", By: "user"},
-			assistant.ToolResult{CallID: "c3", Sequence: 3, Tool: "shell", Status: ir.Rejected, Excerpt: "declined by user"},
-			assistant.InferenceStarted{Model: "model-1", Turn: 2}, assistant.Token{Delta: "The price is 14; nothing was pushed."},
-			assistant.ReceiptReport{UngroundedClaims: []string{"tests pass"}}, assistant.Done{Text: "The price is 14; nothing was pushed."})
-		d.golden(name("done"))
+		turn(newDesk(t, size[0], size[1], nil), func(d *desk, station string) { d.golden(fmt.Sprintf("%s-%dx%d", station, size[0], size[1])) })
 	}
+}
+
+// U-TUI-10: the same stations in colour, on dark and light: every colour that is turned
+// on is turned off on its line, and 16 colours are enough.
+func TestTurnInColour(t *testing.T) {
+	t.Parallel()
+	for name, dark := range map[string]bool{"dark": true, "light": false} {
+		d := newColouredDesk(t, 80, 24, theme.New(theme.Options{Profile: termenv.ANSI, Dark: dark}), nil)
+		turn(d, func(d *desk, station string) {
+			screen := strings.Join(d.printed, "\n") + "\n-- redrawn:\n" + tourMark.ReplaceAllString(d.View(), "") + "\n"
+			for _, line := range strings.Split(screen, "\n") {
+				if on := strings.LastIndex(line, "\x1b["); on >= 0 && !strings.HasPrefix(line[on:], "\x1b[0m") && !strings.HasPrefix(line[on:], "\x1b[m") {
+					t.Errorf("%s %s: a colour is left on: %q", name, station, line)
+				}
+			}
+			if strings.Contains(screen, "38;5") || strings.Contains(screen, "38;2") {
+				t.Errorf("%s %s: more than 16 colours", name, station)
+			}
+			compareGolden(t, fmt.Sprintf("%s-%s", station, name), strings.ReplaceAll(screen, "\x1b", "\u241b"))
+		})
+	}
+}
+
+// tourMark is what the screen's writer takes off a picture.
+var tourMark = regexp.MustCompile("\x1b_car;[^\x1b]*\x1b\\\\")
+
+// turn plays the stations of a turn and shows each.
+func turn(d *desk, golden func(d *desk, station string)) {
+	golden(d, "start")
+	d.types("raise the price of the soup", "enter")
+	d.happens(1, assistant.InferenceStarted{Model: "model-1", Turn: 1}, assistant.Thinking{Delta: "I should look\nat the menu first"})
+	d.passes(1200 * time.Millisecond)
+	golden(d, "thinking")
+	d.happens(1, assistant.Token{Delta: "I will look at **both** files.\n\n- the menu\n- the prices"})
+	d.passes(2 * time.Second)
+	golden(d, "streaming")
+	d.happens(1, call(1, "read_file", "path", "menu.txt"), call(2, "shell", "command", "sort prices.txt | head -n 3"),
+		assistant.ToolProgress{CallID: "c2", Tail: "12\n14\n"})
+	d.types("and the docs", "enter")
+	d.passes(1500 * time.Millisecond)
+	golden(d, "calls")
+	d.happens(1, assistant.ToolResult{CallID: "c2", Sequence: 2, Tool: "shell", Status: ir.Failed, DurationMS: 1500, Blocks: []ir.Block{{Kind: ir.BlockExit, Exit: &ir.ExitStatus{Code: 2, DurationMS: 1500}}}},
+		assistant.ToolResult{CallID: "c1", Sequence: 1, Tool: "read_file", OK: true, Status: ir.Succeeded, DurationMS: 3, Blocks: []ir.Block{{Text: "soup\nbread\n"}}},
+		assistant.Usage{Input: 1200, Output: 80}, call(3, "shell", "command", "git push origin main"), pending("a1", 3))
+	d.sees()
+	golden(d, "asking")
+	d.types("n")
+	d.happens(1, assistant.ApprovalResolved{ApprovalID: "a1", Decision: "denied", By: "user"},
+		assistant.ToolResult{CallID: "c3", Sequence: 3, Tool: "shell", Status: ir.Rejected, Excerpt: "declined by user"},
+		assistant.InferenceStarted{Model: "model-1", Turn: 2}, assistant.Token{Delta: "The price is 14; nothing was pushed."},
+		assistant.ReceiptReport{UngroundedClaims: []string{"tests pass"}}, assistant.Done{Text: "The price is 14; nothing was pushed."})
+	golden(d, "done")
 }
 
 // U-TUI-9: a goal's progress while it runs, its verdicts in the scrollback.
