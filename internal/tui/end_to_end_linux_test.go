@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -422,4 +423,29 @@ func BenchmarkStream(b *testing.B) {
 	}
 	b.ReportMetric(bytes/float64(b.N), "bytes/op")
 	b.ReportMetric(work/float64(b.N), "cpu-ms/op")
+}
+
+// U-SPEED: the time from a key to its echo while 200 tokens a second stream, through
+// the terminal: the median and the 99th of a hundred.
+func BenchmarkEcho(b *testing.B) {
+	var took []float64
+	for b.Loop() {
+		s := sit(b, "steady", 100, 30)
+		s.sees("esc interrupts")
+		typed := ""
+		for i := range 100 {
+			time.Sleep(time.Duration(17+i%13) * time.Millisecond) // a person's pace is the input here
+			key := string(rune('a' + i%26))
+			typed += key
+			began := time.Now()
+			s.types(key)
+			s.sees(typed[max(len(typed)-20, 0):])
+			took = append(took, float64(time.Since(began).Microseconds())/1000)
+		}
+		s.types("\x03\x03")
+		s.leaves()
+	}
+	slices.Sort(took)
+	b.ReportMetric(took[len(took)/2], "p50-ms")
+	b.ReportMetric(took[len(took)*99/100], "p99-ms")
 }

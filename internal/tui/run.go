@@ -18,6 +18,11 @@ import (
 	"car/internal/tui/theme"
 )
 
+// echoRate is how often a second the renderer looks for a changed picture, so that a
+// key does not wait for its echo (U-SPEED). Text that streams changes the picture at
+// most thirty times a second all the same: see ticks.go.
+const echoRate = 120
+
 // patience is how long a terminal may take to say what its background is.
 const patience = 100 * time.Millisecond
 
@@ -58,7 +63,7 @@ func (t *terminal) run(ctx context.Context, c Config, m *model, features theme.F
 	defer cancel() // ends what waits for pictures and events
 	m.ctx, m.await, m.away, m.lost = ctx, out.Await, t.away, t.pump.Gone()
 	g := &guard{model: m, failed: make(chan struct{})}
-	program = tea.NewProgram(g, tea.WithInput(t.pump.Keys()), tea.WithOutput(out), tea.WithFPS(30),
+	program = tea.NewProgram(g, tea.WithInput(t.pump.Keys()), tea.WithOutput(out), tea.WithFPS(echoRate),
 		tea.WithFilter(filter(t.pump.Paste)), tea.WithoutSignalHandler())
 	stop := t.suspends(program)
 	defer stop()

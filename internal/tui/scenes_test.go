@@ -55,6 +55,10 @@ func playScene(name string) int {
 
 var scenes = map[string]func(*Config){
 	"work": func(c *Config) { c.Conversation = newFake(playWork) },
+	"steady": func(c *Config) {
+		c.Conversation = newFake(playSteady)
+		c.First = &assistant.Input{Text: "steady"}
+	},
 	"stream": func(c *Config) {
 		c.Conversation = newFake(playStream)
 		c.First = &assistant.Input{Text: "stream"}
@@ -121,6 +125,13 @@ func playStream(f *fake, ctx context.Context, _ string) {
 		fmt.Fprintf(&b, "## Section %d\n\nSome words of *prose* with `code` that go on for a while.\n\n- one\n- two\n\n```go\nfunc f%d() int {\n\treturn %d\n}\n```\n\n", i, i, i)
 	}
 	f.stream(ctx, b.String(), time.Millisecond)
+}
+
+// playSteady is 200 tokens a second, for as long as it takes.
+func playSteady(f *fake, ctx context.Context, _ string) {
+	for range 100 {
+		f.stream(ctx, strings.Repeat("Some words of *prose* with `code` that go on for a while.\n\n", 20), 5*time.Millisecond)
+	}
 }
 
 // playLines is 200 numbered paragraphs.
