@@ -196,16 +196,9 @@ func goalOf(r *runLog, check string) *docGoal {
 	return g
 }
 
-// briefMembers are the parameters that say best what a call was about.
-var briefMembers = []string{"command", "path", "url", "query", "goal", "expression", "subject", "name", "job_id", "content"}
-
+// briefOf says what a call was about, in one line.
 func briefOf(params map[string]any) string {
-	for _, name := range briefMembers {
-		if v, ok := params[name].(string); ok && v != "" {
-			return strings.Join(strings.Fields(v), " ")
-		}
-	}
-	return ""
+	return strings.Join(strings.Fields(assistant.Essential(params)), " ")
 }
 
 // elided keeps the beginning of a text and says how much is missing.

@@ -62,6 +62,9 @@ func (s *plainStory) tell(e assistant.Event) {
 		}
 	case assistant.GoalEvaluated:
 		s.line("%s check %d: %s", mark(b.Met), b.Iteration, b.Reason)
+		if b.Output != "" {
+			s.under(b.Output)
+		}
 	case assistant.Notice:
 		s.line("· %s", b.Text)
 	case assistant.Usage:
@@ -84,9 +87,14 @@ func (s *plainStory) flush() {
 func (s *plainStory) row(r assistant.ToolResult) {
 	s.line("%s %-11s %s  %s%s", mark(r.OK), r.Tool, briefOf(s.calls[r.CallID].Params), (time.Duration(r.DurationMS) * time.Millisecond).String(), jobOf(r.Excerpt))
 	if !r.OK {
-		for _, line := range strings.Split(reasonOf(r.Excerpt), "\n") {
-			s.line("    %s", line)
-		}
+		s.under(reasonOf(r.Excerpt))
+	}
+}
+
+// under prints the end of a text below the line it belongs to.
+func (s *plainStory) under(text string) {
+	for _, line := range strings.Split(lastLines(text), "\n") {
+		s.line("    %s", line)
 	}
 }
 
@@ -177,7 +185,7 @@ func (s *jsonStory) tell(e assistant.Event) {
 		}
 		s.write(line)
 	case assistant.GoalEvaluated:
-		s.write(storyLine{Type: "goal_evaluated", Phase: "check", Message: b.Reason, Data: map[string]any{"iteration": b.Iteration, "met": b.Met, "grounded": b.Grounded}})
+		s.write(storyLine{Type: "goal_evaluated", Phase: "check", Message: b.Reason, Data: map[string]any{"iteration": b.Iteration, "met": b.Met, "grounded": b.Grounded, "output": b.Output}})
 	case assistant.Done:
 		s.text()
 		s.write(completion(b))

@@ -120,6 +120,8 @@ type ToolResult struct {
 	Excerpt    string         `json:"excerpt"`
 	Evidence   map[string]any `json:"evidence"`
 	DurationMS int64          `json:"duration_ms"`
+	// Ran says that the call had begun, so that it may have had effects whatever its status.
+	Ran bool `json:"ran"`
 	// Blocks are for a screen in this process; they are not on the wire.
 	Blocks []ir.Block `json:"-"`
 }
@@ -160,6 +162,8 @@ type GoalEvaluated struct {
 	Grounded    bool   `json:"grounded"`
 	Reason      string `json:"reason"`
 	Unevaluated bool   `json:"unevaluated,omitempty"`
+	// Output is the end of what an unmet check printed.
+	Output string `json:"output,omitempty"`
 }
 
 // Usage counts tokens of one request. CostUSD is nil where no price is known.

@@ -99,7 +99,7 @@ func (p *pursuit) iterate(ctx context.Context) Body {
 	p.seal.ran(now, p.sealNow())
 	p.last = v
 	p.judged(GoalEvaluated{Iteration: p.iteration, Met: v.state == checkMet, Grounded: v.state == checkMet || v.state == checkUnmet, Reason: v.reason,
-		Unevaluated: v.state == checkUnevaluated})
+		Unevaluated: v.state == checkUnevaluated, Output: p.shownOutput(v)})
 	p.save(ctx, "running", nil)
 	return p.verdictEnd(v, reply, p.effects() > effects)
 }

@@ -69,7 +69,7 @@ func TestGoalIsReached(t *testing.T) {
 		t.Errorf("done is %+v", done)
 	}
 	verdicts := bodies[GoalEvaluated](events)
-	want := []GoalEvaluated{{Iteration: 1, Grounded: true, Reason: "command 'goal_check' exited 1"}, {Iteration: 2, Met: true, Grounded: true, Reason: "command 'goal_check' exited 0"}}
+	want := []GoalEvaluated{{Iteration: 1, Grounded: true, Reason: "command 'goal_check' exited 1", Output: "run 1 failed"}, {Iteration: 2, Met: true, Grounded: true, Reason: "command 'goal_check' exited 0"}}
 	if !slices.Equal(verdicts, want) {
 		t.Errorf("verdicts %+v", verdicts)
 	}

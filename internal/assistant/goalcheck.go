@@ -117,6 +117,15 @@ func (v verdict) startup() string {
 	return ""
 }
 
+// shownOutput is what a person reads of a check that is not met: without it they know
+// only that something is wrong.
+func (p *pursuit) shownOutput(v verdict) string {
+	if v.state != checkUnmet {
+		return ""
+	}
+	return tailOf(p.r.c.svc.lens.text(v.output), receiptTail)
+}
+
 func timedOut() verdict {
 	return verdict{short: "timed out", reason: fmt.Sprintf(
 		"goal check did not complete within %ds — treating this turn's reply as unevaluated rather than blocking on it", int(goalCheckTimeout.Seconds()))}

@@ -220,17 +220,31 @@ func secretQuery(name string) bool {
 	return redact.SecretName(name)
 }
 
-// briefNames are the parameters that say what a call is about, the best first.
-var briefNames = []string{"command", "path", "url", "query", "goal", "expression", "pattern", "subject", "name", "job_id", "content"}
+// briefNames are the parameters that say what a call is about, the best first. They
+// are names that tools share, not tools.
+var briefNames = []string{"command", "path", "url", "query", "goal", "expression", "subject", "name", "job_id", "content"}
 
-// brief is the essential argument of a call in one line of at most 160 bytes.
-func (l lens) brief(params map[string]any) string {
+// Essential is what a call is about, as it stands in its parameters: a command, a file,
+// or what is looked for and where. It is empty where no parameter says so.
+func Essential(params map[string]any) string {
+	said := func(name string) string { s, _ := params[name].(string); return strings.TrimSpace(s) }
+	if pattern, path := said("pattern"), said("path"); pattern != "" {
+		if path == "" {
+			return pattern
+		}
+		return pattern + " in " + path
+	}
 	for _, name := range briefNames {
-		if s, ok := params[name].(string); ok && strings.TrimSpace(s) != "" {
-			return clip(printable(strings.Join(strings.Fields(l.text(s)), " ")), briefBytes)
+		if s := said(name); s != "" {
+			return s
 		}
 	}
 	return ""
+}
+
+// brief is the essential argument of a call in one line of at most 160 bytes.
+func (l lens) brief(params map[string]any) string {
+	return clip(printable(strings.Join(strings.Fields(l.text(Essential(params))), " ")), briefBytes)
 }
 
 // printable replaces what could move a cursor: controls, but for newline and tab.

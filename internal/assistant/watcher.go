@@ -81,7 +81,7 @@ func (w *watcher) Finished(res ir.ActionResult) {
 	w.results[res.ActionID] = res
 	l := w.r.c.svc.lens
 	w.r.emit(ToolResult{CallID: c.ID, Sequence: c.sequence, Tool: c.Name, OK: worked(res), Status: res.Status, Excerpt: l.excerpt(res),
-		Evidence: l.evidence(res), DurationMS: res.DurationMS, Blocks: res.Blocks})
+		Evidence: l.evidence(res), DurationMS: res.DurationMS, Ran: res.Attempts > 0, Blocks: res.Blocks})
 }
 
 // complete answers the calls that the engine did not, because it was stopped.
@@ -94,14 +94,14 @@ func (w *watcher) complete(ctx context.Context, plan []*call) {
 		if done {
 			continue
 		}
-		why := "not run: the step ended before its turn came"
+		why, attempts := "not run: the step ended before its turn came", 0
 		if begun {
-			why = "interrupted: what it did before it ended is not known"
+			attempts, why = 1, "interrupted: what it did before it ended is not known"
 		}
 		if ctx.Err() != nil {
 			why = "canceled: " + why
 		}
-		w.Finished(ir.ActionResult{ActionID: c.id, Status: ir.Skipped, Error: why, ErrorClass: ir.ClassCanceled})
+		w.Finished(ir.ActionResult{ActionID: c.id, Status: ir.Skipped, Error: why, ErrorClass: ir.ClassCanceled, Attempts: attempts})
 	}
 }
 

@@ -298,7 +298,7 @@ func TestInterruptAndLeave(t *testing.T) {
 	if got := d.composer.Text(); got != "first\nsecond\nthird" || d.phase != idle {
 		t.Fatalf("the editor holds %q, phase %v", got, d.phase)
 	}
-	d.wants("half an ans", "not run", "interrupted")
+	d.wants("half an ans", "sleep 9  interrupted")
 	d.types("ctrl+c")
 	d.wants("ctrl+c again leaves")
 	d.types("!", "ctrl+c")

@@ -1,6 +1,7 @@
 package block
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -18,9 +19,21 @@ func Summary(blocks []ir.Block, excerpt string) string {
 		}
 	}
 	if len(words) == 0 {
-		return firstLine(excerpt)
+		return firstLine(Said(excerpt))
 	}
 	return strings.Join(words, ", ")
+}
+
+// Said is what an excerpt says to a person: the words of an error where it is a JSON
+// object that holds one, else the excerpt as it is.
+func Said(excerpt string) string {
+	var result struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal([]byte(excerpt), &result) == nil && result.Error != "" {
+		return result.Error
+	}
+	return excerpt
 }
 
 func summary(b ir.Block) string {

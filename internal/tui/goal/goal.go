@@ -54,7 +54,11 @@ func (m Model) Evaluated(e assistant.GoalEvaluated, width int, th theme.Theme) (
 		mark, verdict = th.Good.Render(th.Glyphs.Good), "met"
 	}
 	line := fmt.Sprintf("%s %s %s", mark, th.Strong.Render("goal "+m.count(e.Iteration)), verdict)
-	if r := lastLine(e.Reason); r != "" {
+	r := lastLine(e.Reason)
+	if said := lastLine(e.Output); said != "" {
+		r += ": " + said
+	}
+	if r != "" {
 		line += th.Dim.Render("  " + r)
 	}
 	return m, ansi.Truncate(line, width, th.Glyphs.Ellipsis)

@@ -43,6 +43,9 @@ func TestProgress(t *testing.T) {
 func TestFitsAndIsSafe(t *testing.T) {
 	t.Parallel()
 	m := New(assistant.Goal{Check: "x\x1b[2J" + strings.Repeat("界", 50), MaxIterations: 3})
+	if _, line := m.Evaluated(assistant.GoalEvaluated{Iteration: 5, Grounded: true, Reason: "command 'goal_check' exited 1", Output: "…\nwant 3, got 4\n"}, 90, theme.Plain()); !strings.Contains(line, "exited 1: want 3, got 4") {
+		t.Errorf("what the check printed is not shown: %q", line)
+	}
 	m, _ = m.Evaluated(assistant.GoalEvaluated{Iteration: 1, Reason: "\x1b]0;t\x07" + strings.Repeat("y", 90)}, 40, theme.Plain())
 	for width := range 60 {
 		for height := range 5 {

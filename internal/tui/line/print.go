@@ -90,6 +90,8 @@ func (p *Printer) result(r assistant.ToolResult) {
 	case r.OK:
 	case r.Status == ir.Rejected:
 		verdict = "refused"
+	case r.Status == ir.Skipped && r.Ran:
+		verdict = "interrupted"
 	case r.Status == ir.Skipped:
 		verdict = "not run"
 	default:
@@ -119,7 +121,11 @@ func goalWords(g assistant.GoalEvaluated) string {
 	case g.Met:
 		verdict = "met"
 	}
-	return fmt.Sprintf("goal %d %s: %s", g.Iteration, verdict, safe.Line(strings.TrimSpace(g.Reason)))
+	words := fmt.Sprintf("goal %d %s: %s", g.Iteration, verdict, safe.Line(strings.TrimSpace(g.Reason)))
+	if said := strings.TrimSpace(g.Output); said != "" {
+		words += ": " + safe.Line(said[strings.LastIndexByte(said, '\n')+1:])
+	}
+	return words
 }
 
 func (p *Printer) end(body assistant.Body) {

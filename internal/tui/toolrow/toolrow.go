@@ -71,7 +71,7 @@ func (m Model) Cut() Model {
 	m.rows = slices.Clone(m.rows)
 	for i, r := range m.rows {
 		if r.Result == nil {
-			m.rows[i].Result = &assistant.ToolResult{CallID: r.Call.CallID, Sequence: r.Call.Sequence, Tool: r.Call.Tool, Excerpt: "interrupted",
+			m.rows[i].Result = &assistant.ToolResult{CallID: r.Call.CallID, Sequence: r.Call.Sequence, Tool: r.Call.Tool, Excerpt: "interrupted", Ran: !r.waiting,
 				DurationMS: m.now.Sub(r.started).Milliseconds(), Status: ir.Skipped}
 		}
 	}

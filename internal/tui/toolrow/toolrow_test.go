@@ -94,6 +94,32 @@ func TestOrderIsBySequence(t *testing.T) {
 	}
 }
 
+// U-TUI-3, P-TRUE-1: a refusal shows its words, not JSON; a search shows what it looks
+// for; a call that had begun is not said to be not run.
+func TestRowsSayWhatHappened(t *testing.T) {
+	t.Parallel()
+	m := Model{}.Called(assistant.ToolCall{CallID: "a", Sequence: 1, Tool: "grep_files", Params: map[string]any{"pattern": "needle", "path": "src"}}, start)
+	m = m.Called(call("b", 2, "shell", "command", "sleep 9"), start)
+	m = m.Ended(assistant.ToolResult{CallID: "a", Sequence: 1, Status: ir.Rejected, Excerpt: `{"error":"declined by user"}`}, start)
+	m = m.Ended(assistant.ToolResult{CallID: "b", Sequence: 2, Status: ir.Skipped, Ran: true, Excerpt: `{"error":"canceled: terminated"}`, DurationMS: 2000}, start)
+	m = m.Called(call("c", 3, "shell", "command", "sleep 8"), start)
+	m = m.Called(call("d", 4, "shell", "command", "sleep 7"), start).Waits("d", true).Cut()
+	_, taken := m.Take()
+	var text []string
+	for _, r := range taken {
+		text = append(text, r.Print(80, theme.Plain())...)
+	}
+	got := strings.Join(text, "\n")
+	for _, want := range []string{"needle in src", "declined by user", "sleep 9  interrupted 2", "sleep 8  interrupted", "sleep 7  not run"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "{") {
+		t.Errorf("JSON is shown:\n%s", got)
+	}
+}
+
 // U-TUI-3: what stays in the scrollback: mark, time, one line, and the diff of an edit.
 func TestPrintGolden(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"car/internal/assistant"
 	"car/internal/engine/ir"
 	"car/internal/tui/block"
 	"car/internal/tui/safe"
@@ -91,6 +92,8 @@ func (r Row) state(th theme.Theme, now time.Time) (mark, word, took string) {
 		return th.Good.Render(g.Good), "", took
 	case r.Result.Status == ir.Rejected:
 		return th.Warn.Render(g.Bad), "refused", ""
+	case r.Result.Status == ir.Skipped && r.Result.Ran:
+		return th.Warn.Render(g.Bad), "interrupted", took
 	case r.Result.Status == ir.Skipped:
 		return th.Dim.Render(g.Bad), "not run", ""
 	default:
@@ -134,7 +137,7 @@ func (r Row) output(width, limit int, th theme.Theme) []string {
 		lines = append(lines, block.Lines(b, width-4, th)...)
 	}
 	if len(lines) == 0 {
-		lines = block.Lines(ir.Block{Text: r.Result.Excerpt}, width-4, th)
+		lines = block.Lines(ir.Block{Text: block.Said(r.Result.Excerpt)}, width-4, th)
 	}
 	if len(lines) == 0 {
 		lines = []string{th.Dim.Render("no output")}
@@ -142,16 +145,10 @@ func (r Row) output(width, limit int, th theme.Theme) []string {
 	return indent(block.Bound(lines, limit, th))
 }
 
-// essential lists the parameters that say what a call is about, best first. They
-// are names that tools share, not tools.
-var essential = []string{"command", "path", "url", "query", "pattern", "goal", "expression", "subject", "name", "job_id", "content"}
-
 // Essential is the one argument worth a row's space, filtered and on one line.
 func Essential(params map[string]any) string {
-	for _, name := range essential {
-		if s, ok := params[name].(string); ok && s != "" {
-			return oneLine(s)
-		}
+	if s := assistant.Essential(params); s != "" {
+		return oneLine(s)
 	}
 	names := make([]string, 0, len(params))
 	for name := range params {
