@@ -125,7 +125,7 @@ func (a *app) screen(ctx context.Context, s *session, o chatOptions, notices []s
 	past := a.openHistory(s.house.home)
 	c := tui.Config{
 		Conversation: s.conv, In: a.io.in, Out: os.Stdout, Environ: a.env.vars, Now: a.now, Header: header,
-		Commands: s.slashCommands(), History: past.texts, Remember: past.remember, Complete: s.complete, Shell: s.ownShell,
+		Commands: s.slashCommands(), History: past.texts, Remember: past.remember, Complete: s.complete, Shell: s.ownShell, Attach: s.attachPictures,
 		Resume: "car --resume " + s.id,
 		Todo: func(context.Context) []todo.Item {
 			var items []todo.Item

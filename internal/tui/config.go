@@ -134,6 +134,9 @@ type Config struct {
 	// Edit opens the person's editor on a text and returns the changed one. The
 	// terminal is theirs meanwhile.
 	Edit func(ctx context.Context, text string) (string, error)
+	// Attach adds to an input what its words name, such as pictures, before it is sent.
+	// Its error keeps the input from being sent and is shown.
+	Attach func(ctx context.Context, in *assistant.Input) error
 	// Shell runs the person's own command and returns when it has ended. The terminal
 	// is the command's meanwhile.
 	Shell func(ctx context.Context, command string) (Shelled, error)

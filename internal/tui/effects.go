@@ -126,8 +126,13 @@ func (stopped) apply(m *model) tea.Cmd { return m.quit(Stopped) }
 
 // send hands an input over.
 func (m *model) send(in assistant.Input) tea.Cmd {
-	ctx, conv, remember := m.ctx, m.cfg.Conversation, m.cfg.Remember
+	ctx, conv, remember, attach := m.ctx, m.cfg.Conversation, m.cfg.Remember, m.cfg.Attach
 	return effect("send", func() effectMsg {
+		if attach != nil {
+			if err := attach(ctx, &in); err != nil {
+				return sent{in, err}
+			}
+		}
 		err := conv.Send(ctx, in)
 		if err == nil && remember != nil {
 			remember(ctx, in.Text)

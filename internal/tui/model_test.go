@@ -465,6 +465,33 @@ func TestWaitingMessagesAreEditable(t *testing.T) {
 	}
 }
 
+// U-TUI-5: what the words name comes along, and words that name what is not there are
+// back in the editor.
+func TestAttach(t *testing.T) {
+	t.Parallel()
+	q := &queued{}
+	fails := errors.New("no picture there")
+	d := newDesk(t, 80, 24, func(c *Config) {
+		c.Conversation = q
+		c.Attach = func(_ context.Context, in *assistant.Input) error {
+			in.Context = "attached"
+			if in.Text == "@gone.png" {
+				return fails
+			}
+			return nil
+		}
+	})
+	d.got(d.send(assistant.Input{Text: "@here.png"})())
+	if len(q.sent) != 1 || q.sent[0].Context != "attached" {
+		t.Fatalf("sent %+v", q.sent)
+	}
+	d.got(d.send(assistant.Input{Text: "@gone.png"})())
+	d.wants("no picture there", "❯ @gone.png")
+	if len(q.sent) != 1 {
+		t.Error("it was sent all the same")
+	}
+}
+
 // U-TUI-8: the help is made from the bindings, and fits.
 func TestHelpGolden(t *testing.T) {
 	t.Parallel()
