@@ -122,7 +122,7 @@ func (h *house) equip(room *engineRoom, dir string, where tool.Description) (err
 	if room.todos, err = openTodos(dir); err != nil {
 		return err
 	}
-	room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where,
+	room.tools, err = h.toolbox(tool.Bindings{Events: logView{room.log}, Todos: room.todos, Describe: where, GlobalIgnore: h.globalIgnore(),
 		Network: h.project.Settings.Tools.Network.V, Search: h.search()})
 	return err
 }

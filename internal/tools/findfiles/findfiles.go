@@ -93,16 +93,13 @@ func parse(call tool.Call) (input, error) {
 	if err != nil {
 		return in, err
 	}
-	if in.Path == nil {
-		here := "."
-		in.Path = &here
+	if in.Path, err = walk.Start(in.Path); err != nil {
+		return in, err
 	}
 	in.Pattern = strings.TrimPrefix(in.Pattern, "./")
 	switch {
 	case in.Pattern == "":
 		return in, wire.Bad("missing 'pattern' parameter")
-	case *in.Path == "":
-		return in, wire.Bad("path is empty; leave it out for the working directory")
 	case strings.HasPrefix(in.Pattern, "/") || slices.Contains(strings.Split(in.Pattern, "/"), ".."):
 		return in, wire.Bad("pattern %q leaves the folder it is for; give the folder as path", in.Pattern)
 	case !doublestar.ValidatePattern(in.Pattern):

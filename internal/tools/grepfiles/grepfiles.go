@@ -126,15 +126,12 @@ func parse(call tool.Call) (input, error) {
 	if err != nil {
 		return in, err
 	}
-	if in.Path == nil {
-		here := "."
-		in.Path = &here
+	if in.Path, err = walk.Start(in.Path); err != nil {
+		return in, err
 	}
 	switch {
 	case in.Pattern == "":
 		return in, wire.Bad("missing 'pattern' parameter")
-	case *in.Path == "":
-		return in, wire.Bad("path is empty; leave it out for the working directory")
 	case !doublestar.ValidatePattern(strings.TrimPrefix(in.Glob, "!")):
 		return in, wire.Bad("glob %q is no glob; check its brackets and braces", in.Glob)
 	case in.Context < 0 || in.Context > maxContext:

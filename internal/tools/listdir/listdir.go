@@ -86,13 +86,10 @@ func parse(call tool.Call) (input, error) {
 	if err != nil {
 		return in, err
 	}
-	if in.Path == nil {
-		here := "."
-		in.Path = &here
+	if in.Path, err = walk.Start(in.Path); err != nil {
+		return in, err
 	}
 	switch {
-	case *in.Path == "":
-		return in, wire.Bad("path is empty; leave it out for the working directory")
 	case in.Depth < 0 || in.Depth > maxDepth:
 		return in, wire.Bad("depth is from 1 to %d; use find_files for deeper trees", maxDepth)
 	}
