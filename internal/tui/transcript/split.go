@@ -30,6 +30,10 @@ const (
 // split takes what is final off the head of tail. Everything before the last block
 // is; of the last one only what its growth can not change.
 func split(tail *string) []piece {
+	// What may become the marker of one more item does not end a list yet.
+	held := openMarker(*tail)
+	*tail = (*tail)[:len(*tail)-len(held)]
+	defer func() { *tail += held }()
 	var out []piece
 	for {
 		blocks := topBlocks(*tail)
@@ -48,6 +52,21 @@ func split(tail *string) []piece {
 		out = append(out, p)
 		*tail = rest
 	}
+}
+
+// openMarker is a last line that is still being written and could be the marker of a
+// list's item: digits, or a bullet.
+func openMarker(tail string) string {
+	line := tail[strings.LastIndexByte(tail, '\n')+1:]
+	word := strings.TrimLeft(line, " ")
+	const longest = len("123456789.") // as Markdown has it
+	if digits := strings.TrimLeft(word, "0123456789"); word != "" && len(word) <= longest && (digits == "" || len(digits) < len(word) && (digits == "." || digits == ")")) {
+		return line
+	}
+	if word == "-" || word == "*" || word == "+" {
+		return line
+	}
+	return ""
 }
 
 type block struct {

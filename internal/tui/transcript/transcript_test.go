@@ -114,6 +114,17 @@ func TestPiecesChangeNothing(t *testing.T) {
 	})
 }
 
+// U-TUI-2: a number that is still being written does not end the list before it.
+func TestHalfAMarkerEndsNoList(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{"1. one\n\n516. two\n", "- one\n\n- two\n", "1) one\n\n2) two\n", "1. one\n\n516 is a number\n", "words\n-\n"} {
+		whole := stream(New(60, theme.Plain()), source, len(source), 1)
+		if diff := cmp.Diff(whole, stream(New(60, theme.Plain()), source, 1, 1)); diff != "" {
+			t.Errorf("%q: %s", source, diff)
+		}
+	}
+}
+
 // U-TUI-2: the work for a token does not grow with the answer, because what is
 // rendered again, the tail, stays small.
 func TestTailStaysSmall(t *testing.T) {
