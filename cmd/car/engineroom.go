@@ -12,6 +12,7 @@ import (
 	"car/internal/engine/admit"
 	"car/internal/engine/approval"
 	"car/internal/engine/eventlog"
+	"car/internal/engine/ir"
 	"car/internal/engine/policy"
 	"car/internal/engine/redact"
 	"car/internal/engine/state"
@@ -131,8 +132,13 @@ func (h *house) equip(room *engineRoom, dir string, where tool.Description) (err
 // and what was said on the command line.
 func (h *house) policyFor(where tool.Description, facts policy.Facts) (*policy.Policy, error) {
 	set := h.project.Settings
+	ceiling := ir.TierUnset
+	if h.tier == ir.ReadOnly { // reading needs no grant, so who says this takes the rest away (P-GUARD-4)
+		ceiling = ir.ReadOnly
+	}
 	return policy.New(policy.Config{
-		Root: where.Root, Home: h.app.env.home, Scratch: where.Scratch, CarHome: h.home,
+		Ceiling: ceiling,
+		Root:    where.Root, Home: h.app.env.home, Scratch: where.Scratch, CarHome: h.home,
 		ReadRoots: set.Tools.ReadRoots.Strings(), ReadOutside: set.Tools.ReadOutside.V,
 		Dialect: where.Dialect, Rules: h.rules, Posture: set.Posture.V, Granted: h.tier,
 		Confined: confined(where), Facts: facts, Now: h.app.now,

@@ -35,7 +35,7 @@ func bindHouse(cmd *cobra.Command, o *houseOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.dir, "dir", "", "the project's `folder` (default: the working directory)")
 	f.StringVarP(&o.model, "model", "m", "", "`provider/model`, or scripted:FILE")
-	f.Var(tierFlag{&o.tier}, "tier", "grant this authority for the run: read_only, sandbox_edit or full_access")
+	f.Var(tierFlag{&o.tier}, "tier", "the authority of the run: sandbox_edit and full_access grant it, read_only allows nothing beyond it")
 	f.BoolVarP(&o.full, "full-access", "y", false, "the same as --tier full_access; what policy denies stays denied")
 	f.StringArrayVar(&o.allow, "allow", nil, "let commands that begin with these `words` run; may be repeated")
 	f.Int64Var(&o.window, "context-window", 0, "the model's context window in `tokens`")
