@@ -388,7 +388,7 @@ func TestPolicySuggest(t *testing.T) {
 	}
 }
 
-// P-WORK-1: what git would lose is listed under the question, kept before the command
+// P-WORK-1, T-SHELL-11: what git would lose is listed under the question, kept before the command
 // runs, and an undo brings it back.
 func TestWhatGitWouldLose(t *testing.T) {
 	t.Parallel()
