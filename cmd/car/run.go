@@ -35,8 +35,8 @@ func newRunCommand(a *app) *cobra.Command {
 			"refusal holds back all of it; the policy's holds back that action and what depends on\n" +
 			"it, and the others run. Nobody is asked; what would need an answer is refused unless\n" +
 			"--tier or --allow covers it. `-` reads the proposal from stdin. What a proposal\n" +
-			"that is aborted did to files comes back; what one that ends well did, car undo does\n" +
-			"not take back.\n\n" +
+			"that is aborted did to files comes back; what one that ends well did, car undo with\n" +
+			"its session takes back.\n\n" +
 			"With --candidates the proposals are alternatives: they run from the most promising\n" +
 			"down until one succeeds whole, and what one that fails did to state and files is taken\n" +
 			"back first. With --replan N the first runs, and each of the next N takes its place when\n" +

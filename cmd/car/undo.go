@@ -52,9 +52,9 @@ func newUndoCommand(a *app) *cobra.Command {
 
 // takeBack opens the session's engine, and nothing of its conversation.
 func (h *house) takeBack(ctx context.Context, o undoOptions) error {
-	id, _, err := h.sessionFor(ctx, o.task)
+	id, err := h.sessionToUndo(ctx, o.task)
 	if err != nil {
-		return h.undoOfRun(o.task, err)
+		return err
 	}
 	if err := h.db.AcquireLease(ctx, id); err != nil {
 		return err
@@ -74,17 +74,17 @@ func (h *house) takeBack(ctx context.Context, o undoOptions) error {
 	return err
 }
 
-// undoOfRun says of a session of car run, which has a record and no conversation,
-// what it is: car named it a session itself.
-func (h *house) undoOfRun(o taskOptions, unknown error) error {
-	if o.resume == "" {
-		return unknown
+// sessionToUndo is a conversation, or what car run named a session: it has a
+// record and files to take back, and no row (B-FILE-3).
+func (h *house) sessionToUndo(ctx context.Context, o taskOptions) (string, error) {
+	id, _, err := h.sessionFor(ctx, o)
+	if err == nil || o.resume == "" {
+		return id, err
 	}
-	id, err := findSession(h.home, o.resume)
-	if err != nil {
-		return unknown
+	if id, missing := findSession(h.home, o.resume); missing == nil {
+		return id, nil
 	}
-	return usageError(fmt.Errorf("session %s is of car run, and car undo takes back the turns of conversations only", id), "car events "+id)
+	return "", err
 }
 
 // undoError gives the reasons an undo did nothing their codes and ways out.
