@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"car/internal/engine/ir"
@@ -344,11 +345,32 @@ func (j *judge) cloud(c *call) bool {
 	return true
 }
 
+// kubectlClient reports the question for kubectl's own version, which asks no
+// cluster.
+func kubectlClient(c *call) bool {
+	args := c.argText()
+	if c.name != "kubectl" || len(args) < 2 || args[0] != "version" || !slices.Contains(args, "--client") && !slices.Contains(args, "--client=true") {
+		return false
+	}
+	for _, a := range args[1:] {
+		switch a {
+		case "--client", "--client=true", "-o", "--output", "json", "yaml", "-ojson", "-oyaml", "-o=json", "-o=yaml", "--output=json", "--output=yaml", "--short":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // container judges docker and its kin: what sees the host is refused (D22), all
 // else is asked for (D20).
 func (j *judge) container(c *call) bool {
 	if cloudSecret(j.cloudWords(c)) {
 		j.never(c, ruleSecretRead)
+		return true
+	}
+	if kubectlClient(c) {
+		c.classSet = true
 		return true
 	}
 	j.apply(c)

@@ -123,7 +123,7 @@ func (w *walker) builtin(s *state, name string, cmd Command, c ctx) ([]*state, b
 	case "read", "mapfile", "readarray", "getopts":
 		w.emit(s, cmd, c)
 		w.fill(s, name, args, cmd.Input, c)
-		return one(), true
+		return append(one(), w.filled(s, cmd, c)...), true
 	case "printf":
 		w.emit(s, cmd, c)
 		w.printfVar(s, args, c)

@@ -1,6 +1,12 @@
 package shell
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
+
+// maxLines is how many lines of certain input are followed one by one.
+const maxLines = 16
 
 // fill makes the variables unknown that read and its kin set.
 func (w *walker) fill(s *state, name string, args []Word, in Input, c ctx) {
@@ -37,6 +43,52 @@ func (w *walker) fill(s *state, name string, args []Word, in Input, c ctx) {
 			w.given(s, text, c)
 		}
 	}
+}
+
+// filled are the ways in which read gets a line of input that is certain: one
+// more state a line, beside the one in which the variables are unknown, so that a
+// path named in the input is seen and nothing is taken for all there is.
+func (w *walker) filled(s *state, cmd Command, c ctx) []*state {
+	name, _ := cmd.Words[0].Static()
+	if _, own := s.vars.get("IFS"); name != "read" || !cmd.Input.Known || own || len(cmd.Assigns) > 0 {
+		return nil
+	}
+	o := getopt{short: "a:d:i:n:N:p:t:u:rse"}
+	args := cmd.Words[1:]
+	for _, letter := range []byte("adnNu") {
+		if o.valueOf(args, letter) != nil {
+			return nil
+		}
+	}
+	names := o.skip(args)
+	if len(names) == 0 {
+		names = []Word{Lit("REPLY")}
+	}
+	var out []*state
+	for line := range strings.SplitSeq(strings.TrimRight(cmd.Input.Text, "\n"), "\n") {
+		if len(out) == maxLines {
+			break
+		}
+		if strings.Contains(line, `\`) {
+			continue
+		}
+		n := *s
+		n.status = statusOK
+		for i, v := range names {
+			line = strings.Trim(line, " \t")
+			field, rest := line, ""
+			if at := strings.IndexAny(line, " \t"); at >= 0 && i < len(names)-1 {
+				field, rest = line[:at], line[at:]
+			}
+			line = rest
+			if text, ok := v.Static(); ok {
+				n.setVar(text, scalar(Lit(field)))
+				w.given(&n, text, c)
+			}
+		}
+		out = append(out, &n)
+	}
+	return out
 }
 
 func (w *walker) printfVar(s *state, args []Word, c ctx) {
