@@ -133,22 +133,11 @@ type exporter struct {
 }
 
 func (h *house) export(ctx context.Context, id string, w io.Writer) error {
-	s, err := h.db.Session(ctx, id)
+	whole, err := h.wholeSession(ctx, id)
 	if err != nil {
 		return err
 	}
-	turns, err := h.db.Turns(ctx, id)
-	if err != nil {
-		return err
-	}
-	messages, err := h.db.Messages(ctx, id)
-	if err != nil {
-		return err
-	}
-	compactions, err := h.db.Compactions(ctx, id)
-	if err != nil {
-		return err
-	}
+	s, turns, messages, compactions := whole.session, whole.turns, whole.messages, whole.compactions
 	effects, err := h.db.EffectsOf(ctx, id, "")
 	if err != nil {
 		return err

@@ -42,22 +42,11 @@ func newSessionsShowCommand(a *app) *cobra.Command {
 var errDamaged = fmt.Errorf("some messages of this session can not be read")
 
 func (h *house) show(ctx context.Context, id string, w io.Writer) error {
-	s, err := h.db.Session(ctx, id)
+	whole, err := h.wholeSession(ctx, id)
 	if err != nil {
 		return err
 	}
-	turns, err := h.db.Turns(ctx, id)
-	if err != nil {
-		return err
-	}
-	messages, err := h.db.Messages(ctx, id)
-	if err != nil {
-		return err
-	}
-	compactions, err := h.db.Compactions(ctx, id)
-	if err != nil {
-		return err
-	}
+	s, turns, messages, compactions := whole.session, whole.turns, whole.messages, whole.compactions
 	status := map[int]string{}
 	for _, t := range turns {
 		status[t.N] = t.Status.String()
@@ -92,6 +81,28 @@ func (h *house) show(ctx context.Context, id string, w io.Writer) error {
 		return errDamaged
 	}
 	return p.err
+}
+
+// wholeSession is all that the store knows of what was said in a session.
+type wholeSession struct {
+	session     store.Session
+	turns       []store.Turn
+	messages    []store.Message
+	compactions []store.Compaction
+}
+
+func (h *house) wholeSession(ctx context.Context, id string) (w wholeSession, err error) {
+	if w.session, err = h.db.Session(ctx, id); err != nil {
+		return w, err
+	}
+	if w.turns, err = h.db.Turns(ctx, id); err != nil {
+		return w, err
+	}
+	if w.messages, err = h.db.Messages(ctx, id); err != nil {
+		return w, err
+	}
+	w.compactions, err = h.db.Compactions(ctx, id)
+	return w, err
 }
 
 // hiddenOf are the messages that prompts do not show any more.
