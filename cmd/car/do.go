@@ -101,7 +101,7 @@ func (o *doOptions) settle(a *app) error {
 // promptFor is the task: that of the command line, or the demo's.
 func (a *app) promptFor(o *doOptions) (prompt, error) {
 	if !o.demo {
-		return a.readPrompt(o.words)
+		return a.readPrompt(o.words, o.input != "")
 	}
 	if len(o.words) > 0 {
 		return prompt{}, usageError(errors.New("--demo brings its own task"))

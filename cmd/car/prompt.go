@@ -25,8 +25,9 @@ type prompt struct {
 
 // readPrompt puts the words of a command line together. `@file` is the file's
 // text; `-` is stdin: alone the task itself, beside words untrusted data.
-// Without `-` stdin is not touched, so a pipe that nobody closes hangs nothing.
-func (a *app) readPrompt(words []string) (prompt, error) {
+// Without `-` stdin is not touched, so a pipe that nobody closes hangs nothing;
+// controlled says that a program steers the run through it.
+func (a *app) readPrompt(words []string, controlled bool) (prompt, error) {
 	var p prompt
 	var texts []string
 	piped := false
@@ -57,7 +58,7 @@ func (a *app) readPrompt(words []string) (prompt, error) {
 		} else {
 			p.data = data
 		}
-	} else if a.stdinWaits() {
+	} else if !controlled && a.stdinWaits() {
 		fmt.Fprintln(a.io.err, "car: stdin holds data that is not read; add `-` to give it to the model")
 	}
 	if p.text == "" {

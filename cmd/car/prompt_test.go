@@ -38,7 +38,7 @@ func TestPromptComesFromWhereItWasAskedFor(t *testing.T) {
 	} {
 		var said bytes.Buffer
 		a := &app{env: environment{cwd: dir}, io: streams{in: piped(t, c.stdin, true), err: &said}}
-		got, err := a.readPrompt(c.words)
+		got, err := a.readPrompt(c.words, false)
 		if c.wantErr != "" {
 			if err == nil || !strings.Contains(err.Error(), c.wantErr) || codeOf(err) != exitUsage {
 				t.Errorf("%s: error %v, want one that says %q and exits 2", c.name, err, c.wantErr)
@@ -59,7 +59,7 @@ func TestPromptDoesNotWaitForAnOpenPipe(t *testing.T) {
 	t.Parallel()
 	a := &app{io: streams{in: piped(t, "", false), err: &bytes.Buffer{}}}
 	done := make(chan error, 1)
-	go func() { _, err := a.readPrompt([]string{"hi"}); done <- err }()
+	go func() { _, err := a.readPrompt([]string{"hi"}, false); done <- err }()
 	select {
 	case err := <-done:
 		if err != nil {

@@ -261,6 +261,9 @@ func versionOnly(c *call) bool {
 	case "--version", "-version", "--help", "-V":
 		return true
 	case "version", "help":
+		if text == "version" && asksItsServer(c.name) {
+			return false
+		}
 		// A build runner may have a target of that name.
 		return c.class != "build" && c.class != "script" && c.class != "code"
 	case "-v":
@@ -270,6 +273,16 @@ func versionOnly(c *call) bool {
 		}
 	case "-h":
 		return c.class != "read" && c.class != "echo"
+	}
+	return false
+}
+
+// asksItsServer reports programs whose version command also asks the daemon or cluster
+// for its own (D20).
+func asksItsServer(name string) bool {
+	switch name {
+	case "docker", "podman", "nerdctl", "kubectl", "oc", "nomad", "consul", "vault", "argocd", "flux", "istioctl", "linkerd", "etcdctl", "ceph":
+		return true
 	}
 	return false
 }

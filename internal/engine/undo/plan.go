@@ -136,6 +136,8 @@ func step(path string, changes []Change, now State) Step {
 		s.Verdict, s.Reason = Conflict, "a change of it was cut by a crash"
 	case !now.Same(*last.After):
 		s.Verdict, s.Reason = Conflict, "changed since by somebody else"
+	case now.Kind != File && now.Kind != Dir && now.Kind != Absent:
+		s.Verdict, s.Reason = Unavailable, "it is a link or a special file now, which nobody but you takes away"
 	}
 	return s
 }
