@@ -107,14 +107,20 @@ func (r *ledgerRun) round(t *testing.T, model, at string, after time.Duration) e
 	if err != nil {
 		t.Fatal(err)
 	}
-	kill := func() { _ = cmd.Process.Kill() } // it may have ended already
+	started := make(chan struct{}) // closed when there is a process to kill
+	kill := func() {
+		<-started
+		_ = cmd.Process.Kill() // it may have ended already
+	}
 	r.server.mu.Lock()
 	r.server.stall = nil
 	if at == "mid-stream" {
 		r.server.stall = kill
 	}
 	r.server.mu.Unlock()
-	if err := cmd.Start(); err != nil {
+	err = cmd.Start()
+	close(started)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if after > 0 {
