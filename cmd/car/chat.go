@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"car/internal/assistant"
+	"car/internal/engine/tool"
 	"car/internal/tui"
 	"car/internal/tui/safe"
 	"car/internal/tui/todo"
@@ -114,13 +115,21 @@ func (a *app) chatOnce(ctx context.Context, h *house, o chatOptions, notices []s
 	return nil, nil
 }
 
+// confinementWords say what holds commands, or that nothing does.
+func confinementWords(where tool.Description) string {
+	if !confined(where) {
+		return strings.Join(where.Limits, "; ")
+	}
+	return strings.Join(append([]string{"confined by " + where.Confinement}, where.Limits...), "; ")
+}
+
 // screen is the conversation as the terminal shows it.
 func (a *app) screen(ctx context.Context, s *session, o chatOptions, notices []string) tui.Config {
 	spec, why := s.house.models.choice()
 	where := s.room.substrate.Describe()
 	header := tui.Header{
 		Version: strings.TrimPrefix(versionText(), "car "), Model: spec, ModelWhy: why, Session: s.id, Root: s.house.project.Root, Tier: s.house.tier,
-		Confinement: strings.Join(append([]string{where.Confinement}, where.Limits...), "; "), Window: s.house.models.window, Notices: notices,
+		Confinement: confinementWords(where), Window: s.house.models.window, Notices: notices,
 	}
 	past := a.openHistory(s.house.home)
 	c := tui.Config{

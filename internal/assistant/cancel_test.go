@@ -262,10 +262,10 @@ func TestSessionOfAnotherProcessIsBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var busy *store.BusyError
-	if _, err := svc.Start(t.Context(), StartOptions{Resume: "s1", Root: "/work/project"}); !errors.As(err, &busy) {
+	if _, err := svc.Start(t.Context(), StartOptions{Resume: "s1", Root: "/srv/project"}); !errors.As(err, &busy) {
 		t.Errorf("the second start: %v", err)
 	}
-	if _, err := h.svc.Start(t.Context(), StartOptions{Resume: "s1", Root: "/work/project"}); err == nil {
+	if _, err := h.svc.Start(t.Context(), StartOptions{Resume: "s1", Root: "/srv/project"}); err == nil {
 		t.Error("one service opened a session twice")
 	}
 }

@@ -16,7 +16,7 @@ func TestCheckNamesItsFiles(t *testing.T) {
 	for check, want := range map[string]string{
 		"sh -c 'cd lib && sh inner.sh'":  "lib/inner.sh",
 		"cd lib; ./inner.sh":             "lib/inner.sh",
-		"sh /work/lib/inner.sh":          "lib/inner.sh",
+		"sh /srv/lib/inner.sh":           "lib/inner.sh",
 		"timeout 5 bash lib/inner.sh":    "lib/inner.sh",
 		"sh < k.sh":                      "k.sh",
 		"cat k.sh | sh":                  "k.sh",
@@ -28,7 +28,7 @@ func TestCheckNamesItsFiles(t *testing.T) {
 		"cat k.sh; test -f lib/inner.sh": "",
 		"sh /elsewhere/k.sh":             "",
 	} {
-		s := takeSeal(reader{files: files, root: "/work", dialect: "bash"}, check)
+		s := takeSeal(reader{files: files, root: "/srv", dialect: "bash"}, check)
 		var got []string
 		for name := range s.files {
 			got = append(got, name)
@@ -47,7 +47,7 @@ func TestCheckLeadsToFiles(t *testing.T) {
 		"c.sh": {Data: []byte("#!/bin/sh\n. ./lib/a.sh\nmake -C sub\n")}, "lib/a.sh": {Data: []byte("sh lib/b.sh\n")}, "lib/b.sh": {Data: []byte("sh c.sh\n")},
 		"Makefile": {Data: []byte("test:\n\tfalse\n")}, "sub/Makefile": {Data: []byte("x:\n")}, "prog": {Data: []byte("\x7fELF\x00lib/a.sh")},
 	}
-	at := reader{files: files, root: "/work", dialect: "bash"}
+	at := reader{files: files, root: "/srv", dialect: "bash"}
 	for check, want := range map[string][]string{
 		"./c.sh":    {"Makefile", "lib/a.sh", "lib/b.sh", "sub/Makefile"},
 		"make test": {"Makefile"},
@@ -85,7 +85,7 @@ func TestB045CheckWrittenInTheRun(t *testing.T) {
 		t.Errorf("ended with %+v, %+v", done, c.Outcome())
 	}
 
-	at := reader{files: files, root: "/work", dialect: "bash"}
+	at := reader{files: files, root: "/srv", dialect: "bash"}
 	files["check.sh"] = &fstest.MapFile{Data: []byte("a")}
 	const check = "./check.sh --out=made.txt"
 	before := takeSeal(at, check)

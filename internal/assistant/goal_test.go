@@ -363,7 +363,7 @@ func TestSealKnowsWhatIsTheCheck(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"check.sh": {Data: []byte("a")}, "out.log": {Data: []byte("1")}, "README.md": {Data: []byte("r")}, "tests/x.py": {Data: []byte("x")}}
 	const check = "bash ./check.sh out.log && grep -q done README.md && pytest tests/x.py"
-	at := reader{files: files, root: "/work", dialect: "bash"}
+	at := reader{files: files, root: "/srv", dialect: "bash"}
 	before := takeSeal(at, check)
 	files["out.log"] = &fstest.MapFile{Data: []byte("2")}
 	s := before.stable(takeSeal(at, check))

@@ -291,7 +291,7 @@ func (m menu) Named(_ context.Context, name string) (Choice, error) {
 func newHouse(t *testing.T, script ...said) *house {
 	t.Helper()
 	h := &house{t: t, model: &model{t: t, script: script}, hands: &hands{tools: map[string]hand{}, asks: map[string]bool{}},
-		opts: StartOptions{ID: "s1", Root: "/work/project"}}
+		opts: StartOptions{ID: "s1", Root: "/srv/project"}}
 	h.open(filepath.Join(t.TempDir(), "car.db"))
 	return h
 }

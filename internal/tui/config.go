@@ -51,7 +51,6 @@ type Header struct {
 	// Confinement says in words what the processes of tools are held by.
 	Confinement string
 	Gates       []string
-	Supervised  bool
 	// Window is the model's context in tokens, 0 where it is not known.
 	Window int64
 	// Notices are further lines, such as what was left out on resuming.

@@ -136,7 +136,7 @@ func newModel(ctx context.Context, cfg Config, th theme.Theme, width, height int
 func (m *model) headed(h Header) {
 	m.cfg.Header = h
 	m.status.Model, m.status.Session, m.status.Tier = h.Model, h.Session, h.Tier
-	m.status.Confinement, m.status.Gates, m.status.Supervised, m.status.Window = h.Confinement, len(h.Gates), h.Supervised, h.Window
+	m.status.Confinement, m.status.Gates, m.status.Window = h.Confinement, len(h.Gates), h.Window
 }
 
 // Init subscribes, prints the header and sends what was asked for.

@@ -74,7 +74,7 @@ func newLayout(t testing.TB, rootBelowHome bool) layout {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := layout{home: base + "/home/dev", out: base + "/elsewhere", scratch: base + "/tmp/car-1000/s1", root: base + "/work/project"}
+	l := layout{home: base + "/home/dev", out: base + "/elsewhere", scratch: base + "/tmp/car-1000/s1", root: base + "/code/project"}
 	if rootBelowHome {
 		l.root = l.home + "/project"
 	}

@@ -27,8 +27,6 @@ type Model struct {
 	// Confinement says what children are held by; Gates how many gates are in force.
 	Confinement string
 	Gates       int
-	// Supervised says that another process has a say.
-	Supervised bool
 	// Window is the size of the model's context in tokens, 0 where it is not known.
 	Window int64
 	// Goal is "2/10" in a goal, else empty.
@@ -119,9 +117,6 @@ func (m Model) words(th theme.Theme) []word {
 	add(30, false, m.Confinement)
 	if m.Gates > 0 {
 		add(20, false, block.Count(m.Gates, "gate"))
-	}
-	if m.Supervised {
-		add(35, false, "supervised")
 	}
 	add(10, false, m.Session)
 	return words

@@ -16,7 +16,7 @@ import (
 func full() Model {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	cost := 0.0123
-	m := Model{Model: "claude-x", Session: "s-12ab", Tier: ir.SandboxEdit, Confinement: "bubblewrap, no network", Gates: 4, Supervised: true, Window: 200_000,
+	m := Model{Model: "claude-x", Session: "s-12ab", Tier: ir.SandboxEdit, Confinement: "bubblewrap, no network", Gates: 4, Window: 200_000,
 		Goal: "2/10", State: "working", Since: start, Now: start.Add(65*time.Second + 400*time.Millisecond)}
 	return m.Used(assistant.Usage{Input: 1000, CacheRead: 9000, Output: 500, CostUSD: &cost}).Used(assistant.Usage{Input: 2000, CacheRead: 9000, Output: 345, CostUSD: &cost})
 }
@@ -25,7 +25,7 @@ func full() Model {
 func TestView(t *testing.T) {
 	t.Parallel()
 	for width, want := range map[int]string{
-		140: "  working · 1m05s · goal 2/10 · claude-x · sandbox_edit · 11.3k (5%) · $0.02 · bubblewrap, no network · 4 gates · supervised · s-12ab",
+		140: "  working · 1m05s · goal 2/10 · claude-x · sandbox_edit · 11.3k (5%) · $0.02 · bubblewrap, no network · 4 gates · s-12ab",
 		80:  "  working · 1m05s · goal 2/10 · claude-x · sandbox_edit · 11.3k (5%) · $0.02",
 		40:  "  working · goal 2/10 · claude-x",
 		20:  "  working · claude-x",
